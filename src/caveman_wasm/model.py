@@ -8,12 +8,15 @@ bytes back. ``plain(s)`` reads such a slice as the UTF-8 it is. Patterns over so
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Final, Literal, Protocol
 
 __all__ = [
     "ABSENT",
+    "MAX_PAYLOAD",
+    "OPAQUE",
     "Columns",
     "Document",
     "Envelope",
@@ -21,6 +24,8 @@ __all__ = [
     "Marker",
     "Number",
     "Opaque",
+    "Reader",
+    "RecordInfo",
     "Recovery",
     "Result",
     "Rewritten",
@@ -69,6 +74,20 @@ class Recovery:
     original: bytes
     metadata: bytes | None = None
     created_at: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class RecordInfo:
+    """A record as it is listed: sizes in bytes in place of its original and metadata."""
+
+    handle: str
+    created_at: str
+    content_type: str
+    compressor: str
+    tokens_before: int
+    tokens_after: int
+    original_bytes: int
+    metadata_bytes: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -183,8 +202,13 @@ Columns = Mapping[str, Sequence[Value]]
 class Reader(Protocol):
     """Reads the fields of a group's units, late and only for the neighbours asked about.
 
-    Every method covers units ``first`` to ``last``, exclusive, and returns lists of that length.
+    Every method covers units ``first`` to ``last``, exclusive, and returns lists of that length. ``typed``:
+    numbers and literals come as `Number`, so that a plain ``str`` is a string even where it looks like a number;
+    else (a CSV cell, a word of a log) the spelling decides.
     """
+
+    @property
+    def typed(self) -> bool: ...
 
     def columns(self, first: int, last: int) -> Columns:
         """Field name → its values, plain text, source spelling; None where a unit lacks the field."""
@@ -231,17 +255,18 @@ class Group:
 
 @dataclass(slots=True)
 class Envelope:
-    """A payload inside the payload: a big string literal at ``start``..``stop`` of the outer text.
+    """A payload inside the payload: a big string literal at ``start``..``stop`` of the outer text, quotes excluded.
 
-    ``text`` is its decoded content as source text, ``document`` that content cut by its own format,
-    ``encode`` writes a piece of the text back as it stands between the literal's quotes (concatenation of
-    encoded pieces is the encoding of the concatenation).
+    ``text`` is its decoded content as source text; ``encode`` writes a piece of such text back as it stands
+    between the quotes (the encoding of a concatenation is the concatenation of the encodings). ``document`` is
+    the content cut by its own format, filled in by whoever detects (engine.py); None: the string stays as it is.
     """
 
     start: int
     stop: int
-    document: Document
+    text: str
     encode: Callable[[str], str]
+    document: Document | None = None
 
 
 @dataclass(slots=True)
@@ -249,7 +274,8 @@ class Document:
     """A payload cut into units. Text outside of groups and envelopes is literal and stays.
 
     ``close_at`` is the offset at which the reference goes in. ``newline`` is the line end that counts
-    lines, or '' where line numbers say nothing.
+    lines, or '' where line numbers say nothing. ``origin`` leads back to the payload when ``text`` is a
+    rewritten one.
     """
 
     text: str
@@ -258,6 +284,7 @@ class Document:
     close_at: int
     envelopes: list[Envelope] = field(default_factory=list)
     newline: str = "\n"
+    origin: Rewritten | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -286,3 +313,8 @@ class Rewritten:
     text: str
     offsets: Sequence[int]
     origins: Sequence[int]
+
+    def back(self, position: int) -> int:
+        """The payload's offset that ``position`` of the rewritten text comes from."""
+        i = bisect_right(self.offsets, position) - 1
+        return self.origins[i] + position - self.offsets[i] if i >= 0 else position

@@ -6,11 +6,17 @@ own syntax. Choosing, counting, facts, budgets and narrowing are the core's.
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
 from typing import Protocol
 
-from caveman_wasm.model import Document, Group, Rewritten
+from caveman_wasm.facts import facts
+from caveman_wasm.markers import elision
+from caveman_wasm.model import Document, Group, Marker, Rewritten, Run, source
 
-__all__ = ["Format"]
+__all__ = ["Format", "Joined", "Reference", "join"]
+
+Reference = Callable[[int, int], str]  # (markers, units left out) → what goes in at close_at
 
 
 class Format(Protocol):
@@ -35,7 +41,7 @@ class Format(Protocol):
         """
         ...
 
-    def marker(self, sentence: str, count: int, facts: str, group: Group) -> str:
+    def marker(self, sentence: str, count: int, facts: str, group: Group, document: Document) -> str:
         """Source text that takes the place of a run. ``sentence`` is the finished wording for text formats
         (``… 12 rows elided (L40–52): all status=ok …``); formats with a syntax of their own use count and facts.
         """
@@ -44,3 +50,155 @@ class Format(Protocol):
     def reference(self, sentence: str, document: Document) -> str:
         """Source text that goes in at ``document.close_at``, with whatever separator it needs."""
         ...
+
+
+@dataclass(slots=True)
+class Joined:
+    """A shortened text in pieces of source text, and its markers; their output spans count from its start."""
+
+    pieces: list[str] = field(default_factory=list)
+    markers: list[Marker] = field(default_factory=list)
+    size: int = 0
+
+    def add(self, text: str) -> None:
+        if text:
+            self.pieces.append(text)
+            self.size += len(text)
+
+
+@dataclass(frozen=True, slots=True)
+class _Edit:
+    """``text[start:stop]`` gives way to a marker, to nothing (``run`` None), or to an envelope's new content."""
+
+    start: int
+    stop: int
+    run: Run | None = None
+    envelope: Joined | None = None
+    inline: bool = False
+
+
+def join(
+    document: Document,
+    runs: Sequence[Run],
+    format_of: Callable[[str], Format],
+    inner: Callable[[Document], Sequence[Run]],
+    reference: Reference | None = None,
+) -> Joined:
+    """The one join: kept slices, a marker for each run, envelopes with their own markers, and the reference.
+
+    ``format_of`` finds a format by its name, ``inner`` the runs of an envelope's document. ``reference`` gives the
+    source text for ``document.close_at`` from the numbers of markers and units; None: no reference (envelopes).
+    """
+    form = format_of(document.format)
+    edits = sorted(_edits(document, runs, format_of, inner), key=lambda e: (e.start, e.stop))
+    out, at, lines = Joined(), 0, _Lines(document)
+    for edit in edits:
+        if edit.start < at:
+            continue  # inside something that is gone already
+        _copy(out, document, at, edit.start, reference)
+        if edit.run is not None:
+            _mark(out, document, edit, form, lines)
+        elif edit.envelope is not None:
+            _nest(out, document, edit)
+        at = edit.stop
+    _copy(out, document, at, len(document.text) + 1, reference)
+    return out
+
+
+def _copy(out: Joined, document: Document, start: int, stop: int, reference: Reference | None) -> None:
+    """Copies a slice; the reference goes in when the slice passes ``close_at`` (``stop`` exclusive)."""
+    at = document.close_at
+    if reference is not None and start <= at < stop:
+        out.add(document.text[start:at])
+        out.add(reference(len(out.markers), sum(m.count for m in out.markers)))
+        start = at
+    out.add(document.text[start:stop])
+
+
+def _edits(
+    document: Document,
+    runs: Sequence[Run],
+    format_of: Callable[[str], Format],
+    inner: Callable[[Document], Sequence[Run]],
+) -> list[_Edit]:
+    edits = [edit for run in runs for edit in _run_edits(run)]
+    for envelope in document.envelopes:
+        if envelope.document is not None:
+            gone = inner(envelope.document)
+            if gone:
+                content = join(envelope.document, gone, format_of, inner)
+                edits.append(_Edit(envelope.start, envelope.stop, envelope=_encoded(content, envelope.encode)))
+    return edits
+
+
+def _run_edits(run: Run) -> list[_Edit]:
+    group, pieces = run.group, run.pieces
+    starts, stops = group.starts, group.stops
+    if group.markers != "end":
+        first, last = pieces[0]
+        head = _Edit(starts[first], stops[last - 1], run)
+        return [head, *(_Edit(stops[a - 1], stops[b - 1]) for a, b in pieces[1:])]
+    gone = [_Edit(stops[a - 1] if a else starts[0], stops[b - 1]) for a, b in pieces]
+    end = stops[len(group) - 1]
+    return [*gone, _Edit(end, end, run, inline=pieces != ((0, len(group)),))]
+
+
+def _mark(out: Joined, document: Document, edit: _Edit, form: Format, lines: _Lines) -> None:
+    assert edit.run is not None
+    run, group = edit.run, edit.run.group
+    spans = tuple((group.starts[a], group.stops[b - 1]) for a, b in run.pieces)
+    said = facts(run, sum(b - a for a, b in spans))
+    where = lines.of(spans[0]) if len(spans) == 1 else None
+    sentence = source(elision(run.count, group.noun, where, said).encode("utf-8", "replace"))
+    text = form.marker(sentence, run.count, source("; ".join(said).encode("utf-8", "replace")), group, document)
+    if edit.inline:
+        text = " " + text
+    start = out.size
+    out.add(text)
+    back = document.origin.back if document.origin else int
+    there = tuple((back(a), back(b)) for a, b in spans)
+    out.markers.append(Marker(start, out.size, there, run.count, group.noun, said))
+
+
+def _nest(out: Joined, document: Document, edit: _Edit) -> None:
+    assert edit.envelope is not None
+    back = document.origin.back if document.origin else int
+    within = (back(edit.start), back(edit.stop))
+    for m in edit.envelope.markers:
+        moved = Marker(out.size + m.start, out.size + m.stop, m.spans, m.count, m.noun, m.facts, m.within or within)
+        out.markers.append(moved)
+    for piece in edit.envelope.pieces:
+        out.add(piece)
+
+
+def _encoded(content: Joined, encode: Callable[[str], str]) -> Joined:
+    """The pieces as they stand between the literal's quotes, the markers' spans moved along."""
+    out, cuts = Joined(), {m.start for m in content.markers} | {m.stop for m in content.markers}
+    text, moved, at = "".join(content.pieces), {}, 0
+    for cut in [*sorted(cuts), len(text)]:
+        out.add(encode(text[at:cut]))
+        moved[cut], at = out.size, cut
+    out.markers = [
+        Marker(moved[m.start], moved[m.stop], m.spans, m.count, m.noun, m.facts, m.within) for m in content.markers
+    ]
+    return out
+
+
+class _Lines:
+    """1-based line numbers of spans in the payload, asked for in order: every line end is counted once."""
+
+    def __init__(self, document: Document) -> None:
+        self.text, self.newline = document.text, document.newline
+        self.at, self.line = 0, 1
+
+    def of(self, span: tuple[int, int]) -> tuple[int, int] | None:
+        if not self.newline:
+            return None
+        return self._line(span[0]), self._line(max(span[0], span[1] - 1))
+
+    def _line(self, position: int) -> int:
+        if position < self.at:
+            self.at, self.line = 0, 1
+        self.line += self.text.count(self.newline, self.at, position)
+        self.at = position
+        return self.line

@@ -1,0 +1,1 @@
+"""Doors: each translates one protocol to engine calls."""

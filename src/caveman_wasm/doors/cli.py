@@ -1,0 +1,281 @@
+"""The command line: ``caveman-engine`` and ``caveman``. Translates arguments to engine calls, nothing else.
+
+Where there is a payload, stdout carries its bytes only and the report is one JSON line on stderr. Other commands
+print text for people, ``--json`` for programs. Exit status: 0, also for a safe pass-through; 1 when a reference,
+the store or the payload is at fault, with ``{"error": code, "message", "reference"}`` on stderr; 2 for wrong use.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import shutil
+import sys
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Final
+
+from caveman_wasm.errors import CavemanError, InputTooLarge
+from caveman_wasm.model import MAX_PAYLOAD, Result
+
+if TYPE_CHECKING:
+    from caveman_wasm.engine import Engine
+    from caveman_wasm.store.base import Store
+
+__all__ = ["caveman_main", "engine_main"]
+
+REPORTED: Final = (
+    "content_type method tokens_before tokens_after token_count_basis ratio basis recovery_handle lossless_to_model reason error"
+).split()
+NEARLY_FULL: Final = 0.8  # share of the budget from which reports say so (SPEC 9)
+
+
+def engine_main(argv: Sequence[str] | None = None) -> int:
+    """``caveman-engine``: the engine's commands. Returns the exit status."""
+    return _run(_engine_parser(), argv)
+
+
+def caveman_main(argv: Sequence[str] | None = None) -> int:
+    """``caveman``: ``caveman tools …`` for agents. Returns the exit status."""
+    parser = argparse.ArgumentParser(prog="caveman", description="Tools for agents.")
+    tools = parser.add_subparsers(required=True, metavar="tools").add_parser(
+        "tools", help="the tools an agent may call"
+    )
+    commands = tools.add_subparsers(required=True, metavar="TOOL")
+    _add_retrieve(commands)
+    _add_compress(commands)
+    _add_stats(commands)
+    return _run(parser, argv)
+
+
+def _run(parser: argparse.ArgumentParser, argv: Sequence[str] | None) -> int:
+    arguments = parser.parse_args(argv)
+    command: Callable[[argparse.Namespace], int] = arguments.command
+    try:
+        status = command(arguments)
+        sys.stdout.flush()
+    except CavemanError as error:
+        _say({"error": error.code, "message": str(error), "reference": error.reference})
+        return 1
+    except BrokenPipeError:  # the reader has gone; Python would complain again at exit
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 1
+    return status
+
+
+def _engine_parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(
+        prog="caveman-engine",
+        description="Shortens tool output and gives the exact original back. The store is ccr.db in CAVEMAN_HOME or ~/.caveman.",
+    )
+    commands = parser.add_subparsers(required=True, metavar="COMMAND")
+    _add_compress(commands)
+    _add_retrieve(commands)
+    simulate = _add(commands, "simulate", _simulate, "what compress would save; stores and changes nothing (stdin)")
+    _add_options(simulate)
+    _add(commands, "detect", _detect, "the content type of stdin")
+    _add_stats(commands)
+    listing = _add(commands, "list", _list, "the records held, in order of their handles", json_too=True)
+    listing.add_argument("--after", default="", metavar="HANDLE", help="begin after this handle")
+    listing.add_argument("--limit", type=int, default=100, help="how many at most (100)")
+    forget = _add(commands, "forget", _forget, "delete records for good; their handles then answer cave_forgotten")
+    forget.add_argument("handles", nargs="*", metavar="HANDLE")
+    forget.add_argument("--before", metavar="TIME", help="all written before this time (RFC 3339, UTC)")
+    forget.add_argument("--all", action="store_true", help="all there are")
+    forget.add_argument("--yes", action="store_true", help="do not ask")
+    return parser
+
+
+_Commands = argparse._SubParsersAction  # the type that add_subparsers returns has no public name
+
+
+def _add(
+    commands: _Commands[argparse.ArgumentParser],
+    name: str,
+    command: Callable[[argparse.Namespace], int],
+    what: str,
+    *,
+    json_too: bool = False,
+) -> argparse.ArgumentParser:
+    parser = commands.add_parser(name, help=what, description=what)
+    parser.set_defaults(command=command)
+    if json_too:
+        parser.add_argument("--json", action="store_true", help="print JSON")
+    return parser
+
+
+def _add_compress(commands: _Commands[argparse.ArgumentParser]) -> None:
+    parser = _add(commands, "compress", _compress, "shorten stdin; the report goes to stderr")
+    _add_options(parser)
+    parser.add_argument("--mode", default="compress", help="compress, or record: change and store nothing")
+
+
+def _add_options(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--type", metavar="T", help="force this content type")
+    parser.add_argument("--query", default="", metavar="Q", help="keep what answers this")
+    parser.add_argument("--max-tokens", type=int, metavar="N", help="ceiling on the result")
+
+
+def _add_retrieve(commands: _Commands[argparse.ArgumentParser]) -> None:
+    parser = _add(commands, "retrieve", _retrieve, "the exact original, or the part of it that answers QUERY")
+    parser.add_argument("reference", metavar="REF")
+    parser.add_argument("query", nargs="*", metavar="QUERY")
+
+
+def _add_stats(commands: _Commands[argparse.ArgumentParser]) -> None:
+    _add(commands, "stats", _stats, "what the store holds", json_too=True)
+
+
+# ---------------------------------------------------------------- commands
+
+
+def _compress(arguments: argparse.Namespace) -> int:
+    payload = _stdin()
+    if payload is None:
+        return 0
+    try:
+        store = _store()
+    except CavemanError as error:
+        sys.stdout.buffer.write(payload)
+        _say({**_report(_without_store(payload, error.code)), "message": str(error)})
+        return 0
+    with store:
+        try:
+            result = _engine(store).compress(
+                payload,
+                mode=arguments.mode,
+                content_type=arguments.type,
+                query=arguments.query,
+                max_tokens=arguments.max_tokens,
+            )
+        except CavemanError:  # a bad option; whoever is downstream still gets the payload
+            sys.stdout.buffer.write(payload)
+            raise
+        sys.stdout.buffer.write(result.output)
+        _say(_report(result) | _warning(store))
+    return 0
+
+
+def _simulate(arguments: argparse.Namespace) -> int:
+    payload = _stdin()
+    if payload is None:
+        return 0
+    result = _engine(None).simulate(
+        payload, content_type=arguments.type, query=arguments.query, max_tokens=arguments.max_tokens
+    )
+    sys.stdout.buffer.write(result.output)
+    _say(_report(result))
+    return 0
+
+
+def _retrieve(arguments: argparse.Namespace) -> int:
+    with _store() as store:
+        engine = _engine(store)
+        query = " ".join(arguments.query)
+        found = engine.retrieve_query(arguments.reference, query) if query else engine.retrieve(arguments.reference)
+        sys.stdout.buffer.write(found)
+    return 0
+
+
+def _detect(arguments: argparse.Namespace) -> int:
+    data = sys.stdin.buffer.read(MAX_PAYLOAD + 1)
+    print(_engine(None).detect(data))
+    return 0
+
+
+def _stats(arguments: argparse.Namespace) -> int:
+    with _store() as store:
+        stats = store.stats()
+    said = {name: getattr(stats, name) for name in stats.__slots__}
+    if arguments.json:
+        print(json.dumps(said))
+        return 0
+    print(
+        f"{stats.records} records and {stats.objects} objects, {stats.storage_bytes:,} of {stats.max_storage_bytes:,} bytes"
+    )
+    print(
+        f"{stats.tokens_before:,} tokens became {stats.tokens_after:,} ({stats.ratio:.0%} less; counts are {stats.basis})"
+    )
+    if stats.refused:
+        print(f"the budget was hit {stats.refused} times, last at {stats.refused_at}")
+    if stats.storage_bytes >= NEARLY_FULL * stats.max_storage_bytes:
+        print("The store is nearly full: `caveman-engine list`, then `caveman-engine forget` what is no longer needed.")
+    return 0
+
+
+def _list(arguments: argparse.Namespace) -> int:
+    with _store() as store:
+        for info in store.records(arguments.after, arguments.limit):
+            if arguments.json:
+                print(json.dumps({name: getattr(info, name) for name in info.__slots__}))
+            else:
+                print(
+                    f"{info.handle}  {info.created_at[:19]}Z  {info.content_type:<12} {info.original_bytes:>12,} bytes"
+                )
+    return 0
+
+
+def _forget(arguments: argparse.Namespace) -> int:
+    named = sum((bool(arguments.handles), arguments.before is not None, arguments.all))
+    if named != 1:
+        print("forget takes either handles, or --before TIME, or --all", file=sys.stderr)
+        return 2
+    if not arguments.yes and not _agreed():
+        print("Nothing was deleted; say --yes to delete without being asked.", file=sys.stderr)
+        return 1
+    with _store() as store:
+        count = store.forget(arguments.handles or None, before=arguments.before, everything=arguments.all)
+    print(f"{count} records deleted")
+    return 0
+
+
+def _agreed() -> bool:
+    if not sys.stdin.isatty():
+        return False
+    print("Delete for good? Agents that hold these handles will not get the originals back. [y/N] ", end="", flush=True)
+    return sys.stdin.readline().strip().lower() in ("y", "yes")
+
+
+# ---------------------------------------------------------------- shared
+
+
+def _stdin() -> bytes | None:
+    """All of stdin; what is over the limit goes through untouched, with its code, and None comes back."""
+    payload = sys.stdin.buffer.read(MAX_PAYLOAD + 1)
+    if len(payload) <= MAX_PAYLOAD:
+        return payload
+    sys.stdout.buffer.write(payload)
+    shutil.copyfileobj(sys.stdin.buffer, sys.stdout.buffer)
+    message = f"The payload is over {MAX_PAYLOAD} bytes; it went through as it was."
+    _say({"error": InputTooLarge.code, "message": message, "recovery_handle": None, "ratio": 0.0})
+    return None
+
+
+def _store() -> Store:
+    from caveman_wasm.store import open_store
+
+    return open_store()
+
+
+def _engine(store: Store | None) -> Engine:
+    from caveman_wasm.engine import Engine
+
+    return Engine(store)
+
+
+def _without_store(payload: bytes, code: str) -> Result:
+    return Result(payload, "", "unknown", "none", 0, 0, "none", reason="store_failed", error=code)
+
+
+def _report(result: Result) -> dict[str, object]:
+    return {name: getattr(result, name) for name in REPORTED}
+
+
+def _warning(store: Store) -> dict[str, object]:
+    stats = store.stats()
+    full = stats.storage_bytes >= NEARLY_FULL * stats.max_storage_bytes
+    return {"warning": f"The store is {stats.storage_bytes / stats.max_storage_bytes:.0%} full."} if full else {}
+
+
+def _say(report: dict[str, object]) -> None:
+    sys.stderr.write(json.dumps(report) + "\n")

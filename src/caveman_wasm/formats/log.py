@@ -1,0 +1,323 @@
+"""Logs: syslog, journald, nginx, logfmt, application and build logs. Units are entries with their continuation
+lines (stack traces). Where more than a quarter of the lines begin with a time, a line without one continues the
+entry before it; elsewhere indentation does, unless most lines are indented.
+
+Level, failure and kind are decided once for each *distinct* line without its digits, and mapped back (SPEED).
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from itertools import accumulate, pairwise, repeat
+from typing import Final
+
+from caveman_wasm.facts import is_secret
+from caveman_wasm.model import ABSENT, OPAQUE, Columns, Document, Group, Rewritten, Value, plain
+
+__all__ = ["LOG"]
+
+LONG_ENTRY: Final = 1200  # bytes from which an entry's continuation lines are units of their own
+CHUNK: Final = 2048  # entries whose numbers are compared at a time
+LIKE: Final = 8  # entries of one kind in one stretch from which their numbers are compared
+SAMPLE: Final = 256  # of them that say what is usual
+FAR: Final = 30  # distances of quartiles above the upper one
+FAR_ONES: Final = 8
+INTEGER: Final = 19  # digits of what is a number for sure
+FIELDS: Final = 48  # name=value columns read of one stretch of entries
+_MONTH: Final = r"(?:Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec)"
+_TIME: Final = (
+    r"[12]\d{3}[-/.]\d\d[-/.]\d\d[T ,_]*\d\d:\d\d(?::\d\d(?:[.,]\d{1,9})?)?(?:Z|[+-]\d\d:?\d\d)?"
+    rf"|{_MONTH} {{1,2}}\d{{1,2}} (?:\d{{4}} )?\d\d:\d\d:\d\d"
+    rf"|\d{{1,2}}/{_MONTH}/\d{{4}}:\d\d:\d\d:\d\d(?: [+-]\d{{4}})?"
+    rf"|(?:(?:Mon|Tue|Wed|Thu|Fri|Sat|Sun),? )?(?:{_MONTH} \d{{1,2}}|\d{{1,2}} {_MONTH}),? (?:\d{{4}} )?\d\d:\d\d:\d\d(?: \d{{4}})?"
+    r"|\d\d:\d\d:\d\d(?:[.,]\d{1,9})?"
+    r"|\d{10}(?:\.\d{1,9}|\d{3})?(?![\d-])|\d{6} \d{6}(?= )"
+)
+_STAMP: Final = re.compile(rf"(?<!\d)(?:{_TIME})", re.ASCII)
+_STARTS: Final = re.compile(
+    rf"[\[(<{{\"']*(?:{_TIME})|[IWEF]\d{{4}} \d\d:|<\d{{1,3}}>|(?:time|ts|timestamp|t)=|\{{\"|-?\d{{1,3}}(?:\.\d{{1,3}}){{3}} [^ ]+ [^ ]+ \["
+    r"|(?:\[)?(?:TRACE|DEBUG|INFO|NOTICE|WARN(?:ING)?|ERROR|FATAL|CRITICAL|SEVERE)\b",
+    re.ASCII,
+)
+_DIGITS: Final = b"0123456789"
+_ONLY_DIGITS: Final = bytes(c if chr(c) in "0123456789\r\n" else 32 for c in range(256))
+_REQUEST: Final = re.compile(r"\"[A-Z]{3,7} [^\"\n]{1,2000}\" ([1-5][0-9][0-9])(?= )", re.ASCII)  # NCSA access logs
+_CONTINUES: Final = re.compile(r"[ \t]|Caused by:|\.\.\. \d+ more|at [\w$.<>]+\(|\)|\}|\]|$", re.ASCII)
+_TELLING: Final = re.compile(r"Caused by|[Ee]rror|[Ee]xception|panic|FAIL|undefined reference")
+
+_LEVEL: Final = re.compile(
+    r"\b(TRACE|DEBUG|INFO|NOTICE|WARN|WARNING|ERROR|ERR|CRITICAL|CRIT|FATAL|SEVERE|ALERT|EMERG|PANIC)\b"
+    r"|\b(?:level|lvl|severity)\"?[=:] ?\"?([a-zA-Z]+)"
+    r"|[\[<(](trace|debug|info|notice|warn|warning|error|err|crit|critical|fatal|alert|emerg)(?:[\])>]|:)"
+    r"|(?:^|[\s:])(warning|error|fatal)(?: [A-Z]+[0-9]+)?: ",
+    re.ASCII,
+)
+_KLOG: Final = {"I": "INFO", "W": "WARN", "E": "ERROR", "F": "FATAL"}
+_BAD_LEVELS: Final = frozenset(["ERROR", "ERR", "CRITICAL", "CRIT", "FATAL", "SEVERE", "ALERT", "EMERG", "PANIC"])
+_WARNINGS: Final = frozenset(("WARN", "WARNING"))
+_BAD: Final = re.compile(
+    r"(?i)(?<![\w/.-])(?:\w{0,40}(?:error|exception)s?|fatal|traceback|panic(?:ked)?|segfault|segmentation fault|fail(?:s|ed|ure|ures)?"
+    r"|refused|denied|timed out|timeout|unreachable|abort(?:ed)?|crash(?:ed)?|cannot|can't|could not|unable to|severe"
+    r"|rejected|corrupt(?:ed|ion)?|out of memory|oom-kill\w*|undefined reference|no such file)(?![\w/.-]*[\w/])",
+)
+_GOOD: Final = re.compile(
+    r"(?i)\b(?:no|0|zero|without(?: any)?|ignor\w+) (?:\w+ )?(?:errors?|failures?|failed|exceptions?|fatal)\b"
+    r"|\b\w*(?:errors?|failures?|failed|fail|exceptions?|err)\"?\s?[=:]\s?\"?(?:0|null|none|nil|false|no|<nil>|-)?\"?(?![\w.])"
+)
+_QUIET: Final = frozenset(["TRACE", "DEBUG", "INFO", "NOTICE", "WARN", "WARNING"])
+_LEVELS: Final = _BAD_LEVELS | _QUIET
+_VARIABLE: Final = re.compile(
+    r"(?i)\"[^\"]{0,200}\"|'[^']{0,200}'|\b(?:0x)?(?=[a-z]*[0-9])[0-9a-f-]{4,}\b|[0-9]+", re.ASCII
+)
+# name=value; a value ends where a blank, a bracket or the next name follows, or it says nothing: `total=1,200`, `f=g(x)`.
+# The value is looked at, not taken: a name inside it is found too.
+_FIELD: Final = re.compile(
+    r"(?<![\w.-])([A-Za-z_][\w.-]*+)[\"']?(?:[ \t]*+(:)|[ \t]++=[ \t]?|=)"
+    r"(?:(?=(?:\"([^\"\\]*+)\"|([^\s,;&|()\[\]{}<>\"'=]++))[\"')\]}>]*+(?:[,;&|]*+(?:\s|\Z)|[,;&|][ \t]?[A-Za-z_][\w.-]*=))|)",
+    re.ASCII,
+)
+_LEVEL_FIELD: Final = re.compile(r"(?i)(?<![\w.-])level[\"']?\s*[=:]\s*[\"']?([a-z]*)", re.ASCII)
+_SECRET_VALUE: Final = re.compile(
+    r"(?<![\w.-])([\w.-]{1,60})([\"']?\s*[=:]\s*)(?:(?:Bearer|Basic) )?(?:\"[^\"]*\"|\S+)", re.ASCII | re.IGNORECASE
+)
+
+
+class Log:
+    name = "log"
+    keep = 0.20
+    version = 1
+
+    def rewrite(self, text: str) -> Rewritten | None:
+        return None
+
+    def split(self, text: str) -> Document | None:
+        newline = "\n" if "\n" in text or "\r" not in text else "\r"
+        lines = text.split(newline)
+        starts = [0, *accumulate(len(line) + 1 for line in lines)][:-1]
+        if lines and not lines[-1]:
+            lines.pop()
+            starts.pop()
+        if not lines:
+            return None
+        heads = _entries(lines)
+        bounds = [*heads, len(lines)]
+        stops = [starts[b - 1] + len(lines[b - 1].rstrip("\r")) for b in bounds[1:]]
+        begins = [starts[h] for h in heads]
+        group = Group(begins, stops, "records", "entries", reader=_Reader(text, begins, stops, newline))
+        for i, (first, last) in enumerate(pairwise(bounds)):
+            if last - first > 6 and stops[i] - begins[i] > LONG_ENTRY:
+                group.children[i] = [_trace(lines, starts, first + 1, last)]
+        return Document(text, self.name, [group], len(text), newline=newline)
+
+    def marker(self, sentence: str, count: int, facts: str, group: Group, document: Document) -> str:
+        return sentence
+
+    def reference(self, sentence: str, document: Document) -> str:
+        newline = "\r\n" if "\r\n" in document.text[:4096] else document.newline
+        return ("" if document.text.endswith(("\n", "\r")) else newline) + sentence + newline
+
+
+def _entries(lines: list[str]) -> list[int]:
+    """Numbers of the lines that begin an entry, the first line always among them."""
+    stamped = [i for i, line in enumerate(lines) if line and _STARTS.match(line)]
+    if 4 * len(stamped) > len(lines):
+        return stamped if stamped[0] == 0 else [0, *stamped]
+    indented = [i for i, found in enumerate(map(_CONTINUES.match, lines)) if found]
+    if 10 * len(indented) > 4 * len(lines):
+        return [i for i, line in enumerate(lines) if line not in ("", "\r") or not i]
+    rest = set(indented)
+    rest.discard(0)
+    return [i for i in range(len(lines)) if i not in rest]
+
+
+def _trace(lines: list[str], starts: list[int], first: int, last: int) -> Group:
+    """The continuation lines of a long entry: its first, its last and what names a cause stay longest."""
+    inside = range(first, last)
+    telling = [i - first for i in inside if _TELLING.search(lines[i])]
+    pinned = sorted({0, 1, last - first - 1, *telling[:3], *telling[-2:]})
+    stops = [starts[i] + len(lines[i].rstrip("\r")) for i in inside]
+    return Group([starts[i] for i in inside], stops, "outline", "lines", pinned=pinned)
+
+
+class _Kind:
+    """What is known of all lines that are equal without their digits."""
+
+    __slots__ = ("doubtful", "label", "level", "levels")
+
+    def __init__(self, line: str) -> None:
+        self.level, rest = _level(line)
+        said = " ".join(_VARIABLE.sub("0", _SECRET_VALUE.sub(_unsaid, plain(_STAMP.sub("", rest, 1)))).split())
+        bad = self.level in _BAD_LEVELS or (self.level not in _QUIET and _BAD.search(line) is not None)
+        words = [w for w in said.split() if any(c.isalpha() for c in w)]
+        self.label = " ".join([*self.level.split(), *words[:12]])[:100] if bad else ""
+        self.doubtful = bad and self.level not in _BAD_LEVELS
+        coarse = self.level + (" " + " ".join(words[:5]) if self.level in _WARNINGS else "")
+        self.levels = (coarse, *(f"{self.level} {' '.join(words[:k])}" for k in (2, 4, 8)), f"{self.level} {said}")
+
+
+def _unsaid(found: re.Match[str]) -> str:
+    return f"{found[1]}{found[2]}0" if is_secret(found[1]) else found[0]
+
+
+def _level(line: str) -> tuple[str, str]:
+    """The level in capitals ('' for none), and the line without it."""
+    found = _LEVEL.search(line[:400])
+    if found is None:
+        klog = re.match(r"[IWEF](?=\d{4} )", line)
+        return (_KLOG[line[0]], line[1:]) if klog else ("", line)
+    rest = line if found[4] else line[: found.start()] + line[found.end() :]
+    word = found[1] or found[2] or found[3] or found[4]
+    return (word.upper() if word.upper() in _LEVELS else word), rest
+
+
+class _Reader:
+    """Fields of log entries: level, time, and ``name=value`` pairs where most entries have some."""
+
+    typed = False
+
+    def __init__(self, text: str, starts: Sequence[int], stops: Sequence[int], newline: str) -> None:
+        self.text, self.starts, self.stops, self.newline = text, starts, stops, newline
+        # One answer for all entries: a field that is not read is not absent.
+        self.paired = text.count("=") >= len(starts) or "time=" in text or "http_status=" in text
+        self.requests = _REQUEST.search(text, 0, 4096) is not None
+        self._far: dict[int, str] | None = None
+        self.known: dict[str, _Kind] = {}
+        self._last: tuple[int, int, list[str], list[_Kind]] | None = None
+
+    def _read(self, first: int, last: int) -> tuple[list[str], list[_Kind]]:
+        if self._last is None or self._last[:2] != (first, last):
+            units = [self.text[a:b] for a, b in zip(self.starts[first:last], self.stops[first:last], strict=True)]
+            heads = [u.partition(self.newline)[0] for u in units]
+            joined = self.newline.join(heads).encode("latin-1").translate(None, _DIGITS)
+            bare = joined.decode("latin-1").split(self.newline)
+            for key, head in zip(bare, heads, strict=True):
+                if key not in self.known:
+                    self.known[key] = _Kind(head)
+            self._last = (first, last, units, [self.known[key] for key in bare])
+        return self._last[2:]
+
+    def numbers(self, first: int, last: int) -> Iterator[tuple[_Kind, list[bytes]]]:
+        """The kind and the runs of digits of each entry's first line."""
+        units, kinds = self._read(first, last)
+        heads = self.newline.join([u.partition(self.newline)[0] for u in units]).encode("latin-1")
+        digits = heads.translate(_ONLY_DIGITS).split(self.newline.encode())
+        return zip(kinds, map(bytes.split, digits), strict=True)
+
+    def columns(self, first: int, last: int) -> Columns:
+        units, kinds = self._read(first, last)
+        out: dict[str, list[Value]] = {"level": [_said_level(u, k.level) for u, k in zip(units, kinds, strict=True)]}
+        times = [_STAMP.search(u, 0, 120) for u in units]
+        out["time"] = [t[0] if t and t.start() < 80 else ABSENT for t in times]
+        if self.requests:
+            answers = map(_REQUEST.search, units)
+            out["http_status"] = [a[1] if a else ABSENT for a in answers]
+        if self.paired:
+            _pairs(units, out)
+        return out
+
+    def kinds(self, first: int, last: int) -> Sequence[Sequence[str]]:
+        """Level word, then 2, 4, 8 words, then all; a number far from those of its like makes a kind of its own."""
+        _, kinds = self._read(first, last)
+        if self._far is None:
+            self._far = _far_numbers(self)
+        coarse = [f"{k.level} {self._far[i]}" if i in self._far else k.levels[0] for i, k in enumerate(kinds, first)]
+        return [coarse, *([k.levels[i] for k in kinds] for i in range(1, 5))]
+
+    def failures(self, first: int, last: int) -> Sequence[str]:
+        units, kinds = self._read(first, last)
+        requests = map(_REQUEST.search, units) if self.requests else repeat(None)
+        return [_failure(*unit, self.newline) for unit in zip(units, kinds, requests, strict=False)]
+
+
+def _said_level(unit: str, level: str) -> Value:
+    """The level, unless the entry names another one as its ``level=``."""
+    if unit.count("evel") > 1:
+        said = {found.upper() for found in _LEVEL_FIELD.findall(unit)}
+        if len(said | {level.upper()}) > 1 and said:
+            return OPAQUE
+    return level or ABSENT
+
+
+def _failure(unit: str, kind: _Kind, request: re.Match[str] | None, newline: str) -> str:
+    head, _, rest = unit.partition(newline)
+    if kind.label and (not kind.doubtful or _BAD.search(_GOOD.sub("", head))):
+        return kind.label
+    if request is not None and request[1] >= "500":
+        return f"http_status={request[1]}"
+    if rest and ("Traceback" in rest or "Exception" in rest or "Error:" in rest or "panic:" in rest):
+        return kind.levels[3] or "trace"
+    return ""
+
+
+def _pairs(units: list[str], out: dict[str, list[Value]]) -> None:
+    """Adds a column for each name that stands before an ``=``; a name twice in an entry says nothing of it.
+
+    Names are told apart without case, and ``name: value`` counts as an occurrence, so that no claim is made about
+    an entry that says something else elsewhere.
+    """
+    found = [_FIELD.findall(unit) for unit in units]
+    names: dict[str, str] = {}
+    for fields in found:
+        for name, colon, _, _ in fields:
+            if not colon:
+                names.setdefault(name.lower(), name)
+    columns: dict[str, list[Value]] = {low: [ABSENT] * len(units) for low in list(names)[:FIELDS]}
+    columns |= {low: [ABSENT] * len(units) for low in out}
+    for i, fields in enumerate(found):
+        for name, _, string, word in fields:
+            column = columns.get(name.lower())
+            if column is not None:
+                column[i] = plain(string or word) if (string or word) and column[i] is ABSENT else OPAQUE
+    for low, values in columns.items():
+        if low not in out:
+            out[names[low]] = values
+        else:  # what the line's form says holds where no field of that name says otherwise
+            out[low] = [a if b is ABSENT or _same(a, b) else OPAQUE for a, b in zip(out[low], values, strict=True)]
+
+
+def _same(a: Value, b: Value) -> bool:
+    return isinstance(a, str) and isinstance(b, str) and a.lower() == b.lower()
+
+
+def _far_numbers(reader: _Reader) -> dict[int, str]:
+    """Entries with a number far above those in the same place of entries that are equal but for their digits.
+
+    Index → the number; at most `FAR_ONES`. "Far" is `FAR` times the distance of the quartiles among the first
+    `SAMPLE` of its like.
+    """
+    samples: dict[tuple[_Kind, int], list[list[bytes]]] = {}
+    longest: dict[tuple[_Kind, int, int], tuple[bytes, int]] = {}
+    n = len(reader.starts)
+    for start in range(0, n, CHUNK):
+        alike: dict[tuple[_Kind, int], list[tuple[int, list[bytes]]]] = {}
+        for i, (kind, numbers) in enumerate(reader.numbers(start, min(start + CHUNK, n)), start):
+            alike.setdefault((kind, len(numbers)), []).append((i, numbers))
+        for like, members in alike.items():
+            if like in samples or len(members) >= LIKE:
+                rows = [numbers for _, numbers in members]
+                samples.setdefault(like, rows[:SAMPLE])
+                for place, column in enumerate(zip(*rows, strict=True)):
+                    digits = max(map(len, column))
+                    best = max(v for v in column if len(v) == digits)
+                    known = longest.setdefault((*like, place), (b"", 0))[0]
+                    if (len(best), best) > (len(known), known):
+                        longest[*like, place] = best, members[column.index(best)][0]
+    found = []
+    for (kind, width, place), (best, i) in longest.items():
+        usual = sorted(int(row[place]) for row in samples[kind, width] if len(row[place]) < INTEGER)
+        if usual and len(best) < INTEGER:
+            low, high = usual[len(usual) // 4], usual[-1 - len(usual) // 4]
+            spread = max(high - low, high // 4, 1)
+            if int(best) - high > FAR * spread and _stands_free(reader, i, best.decode()):
+                found.append((-(int(best) - high) / spread, i, best.decode()))
+    return {i: number for _, i, number in sorted(found)[:FAR_ONES]}
+
+
+def _stands_free(reader: _Reader, i: int, number: str) -> bool:
+    """Whether it is a number of its own, not a part of a name, an address or a date."""
+    unit = reader.text[reader.starts[i] : reader.stops[i]]
+    return re.search(rf"(?<![\w.:/-]){number}(?![-:/]|[A-Za-z_]*[0-9]|\.[0-9]+\.)", unit, re.ASCII) is not None
+
+
+LOG = Log()

@@ -1,0 +1,235 @@
+"""Which units stay, and in what order they are given up.
+
+Every unit that may stay gets one place in one fixed order (`order`); what stays is always a prefix of it
+(`left_out`). So a larger ceiling never shows less, and errors and the query's hits, which come first, go last.
+
+A place is (tier, level). Tier 0: the query's hits and failures. Tier 1: what must be seen of a group (ends, first
+of each kind, headings). Tier 2 and up: the rest. Within a tier all groups share one *water level*: a unit's level
+is what its group has cost when its turn comes, plus its parent's level; so groups rise together and small ones
+stay whole. How a group takes its units' turns is its mode:
+
+    records   by worth (survey.py): failures, ends, kinds from coarse to fine, outliers, what occurs once
+    tree      small units first
+    outline   pinned units first, then in position order; units with children are entered before leaves are kept
+    head      in position order
+
+Sizes are bytes of source text.
+"""
+
+from __future__ import annotations
+
+import itertools
+from bisect import bisect_right
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Final
+
+from caveman_wasm.model import Document, Envelope, Group, Run, plain
+from caveman_wasm.ranking import rank, words
+from caveman_wasm.survey import Survey, survey
+
+__all__ = ["Order", "budget", "left_out", "order"]
+
+SMALL: Final = 1024  # bytes; what is smaller, such as the shell around an envelope, stays whole
+SHORT_RUN: Final = 144  # bytes; a smaller run costs as much as its marker (SELECTION)
+SHORT_SPAN: Final = 90  # the same within a line
+MARKER_COST: Final = 80  # bytes a marker with its facts is reckoned at while planning
+LEAVES: Final = 9  # tier of an outline's unpinned leaves
+HITS: Final = 8  # units a query may put into tier 0
+
+Place = tuple[int, int]  # tier, level
+
+
+def budget(size: int, keep: float) -> int:
+    """Bytes that a text of ``size`` bytes should come down to: its kind's share; small texts keep more, or all."""
+    if size <= SMALL:
+        return 64 * size + 4096
+    return int(max(keep * size, min(0.6 * size, 3600))) + 240
+
+
+@dataclass(slots=True)
+class _Node:
+    """A group in its place: ``parent`` is its parent's number and ``unit`` the unit it is in; a root has -1."""
+
+    group: Group
+    parent: int
+    unit: int
+    costs: dict[int, int]  # units of which a part is not theirs to pay (children, envelopes): what is left
+    urgent: set[int] = field(default_factory=set)
+    survey: Survey | None = None
+
+    def cost(self, i: int) -> int:
+        own = self.costs.get(i)
+        return self.group.stops[i] - self.group.starts[i] if own is None else own
+
+
+@dataclass(slots=True)
+class Order:
+    """The groups of a document and the places of their units, best first."""
+
+    nodes: list[_Node]
+    places: list[tuple[int, int]]  # (node number, unit index)
+    urgent: int  # how many of the places are hits and failures
+    literal: int  # bytes outside of all groups
+
+    def prefix(self, limit: int) -> int:
+        """How many places fit into ``limit`` bytes, markers reckoned in. Urgent ones stay in any case."""
+        granted: list[set[int]] = [set() for _ in self.nodes]
+        spent = self.literal + MARKER_COST * len([n for n in self.nodes if n.parent < 0])
+        for k, (number, i) in enumerate(self.places):
+            node, mine = self.nodes[number], granted[number]
+            split = 1 - (i == 0 or i - 1 in mine) - (i == len(node.group) - 1 or i + 1 in mine)
+            opened = len(node.group.children.get(i, ()))
+            mine.add(i)
+            if node.group.markers != "run":  # one marker until all are there
+                split = -(len(mine) == len(node.group))
+            spent += node.cost(i) + MARKER_COST * (split + opened)
+            if spent > limit and k >= self.urgent:
+                return k
+        return len(self.places)
+
+
+def order(document: Document, query: str = "") -> Order:
+    """The fixed order for ``document``, without its envelopes, each of which has an order of its own."""
+    nodes = _flatten(document)
+    _mark_urgent(document.text, nodes, query)
+    places: list[tuple[int, int, int, int]] = []
+    given: list[dict[int, Place]] = []
+    for number, node in enumerate(nodes):  # parents stand before their children
+        base: Place | None = (1, 0)
+        if node.parent >= 0:
+            base = given[node.parent].get(node.unit)
+            if base and nodes[node.parent].group.mode == "records":
+                base = (max(base[0], 2), base[1])
+        mine = _places(node, base) if base else {}
+        given.append(mine)
+        places += [(tier, level, number, i) for i, (tier, level) in mine.items()]
+    places.sort()
+    outside = len(document.text) - sum(g.stops[-1] - g.starts[0] for g in document.groups if len(g))
+    return Order(nodes, [p[2:] for p in places], sum(p[0] == 0 for p in places), outside)
+
+
+def left_out(ordered: Order, places: int) -> list[Run]:
+    """The runs that are left out when the first ``places`` of the order stay."""
+    granted: list[list[int]] = [[] for _ in ordered.nodes]
+    for number, i in ordered.places[:places]:
+        granted[number].append(i)
+    entered: list[set[int]] = []
+    runs: list[Run] = []
+    for node, mine in zip(ordered.nodes, granted, strict=True):
+        entered.append(set(mine))
+        if node.parent >= 0 and node.unit not in entered[node.parent]:
+            entered[-1].clear()  # the parent is gone, or kept whole since too small to leave out
+            continue
+        runs += _runs(node.group, sorted(mine))
+    return runs
+
+
+def _runs(group: Group, kept: list[int]) -> list[Run]:
+    bounds = [-1, *kept, len(group)]
+    gaps = [(a + 1, b) for a, b in itertools.pairwise(bounds) if b - a > 1]
+    if group.markers == "run":
+        return [Run(group, (gap,)) for gap in gaps if _size(group, gap) >= SHORT_RUN]
+    least = SHORT_SPAN if group.markers == "end" else SHORT_RUN
+    return [Run(group, tuple(gaps))] if sum(_size(group, gap) for gap in gaps) >= least else []
+
+
+def _size(group: Group, piece: tuple[int, int]) -> int:
+    return group.stops[piece[1] - 1] - group.starts[piece[0]]
+
+
+# ---------------------------------------------------------------- the groups in a row
+
+
+def _flatten(document: Document) -> list[_Node]:
+    nodes = [_Node(g, -1, -1, {}) for g in document.groups if len(g)]
+    for number, node in enumerate(nodes):  # grows while it is walked: children come after their parents
+        for i, groups in node.group.children.items():
+            inside = [g for g in groups if len(g)]
+            whole = node.group.stops[i] - node.group.starts[i]
+            node.costs[i] = whole - sum(g.stops[-1] - g.starts[0] for g in inside)
+            nodes += [_Node(g, number, i, {}) for g in inside]
+    for envelope in document.envelopes:
+        _discount(nodes, envelope)
+    return nodes
+
+
+def _discount(nodes: list[_Node], envelope: Envelope) -> None:
+    """An envelope has a budget of its own, or stays as it is: the unit it stands in does not pay for it."""
+    for node in reversed(nodes):  # the innermost unit that holds it pays
+        i = bisect_right(node.group.starts, envelope.start) - 1
+        if i >= 0 and envelope.stop <= node.group.stops[i]:
+            node.costs[i] = max(0, node.cost(i) - (envelope.stop - envelope.start))
+            return
+
+
+def _mark_urgent(text: str, nodes: list[_Node], query: str) -> None:
+    """Tier 0: the query's best units, first and last failure of each kind, and whatever these stand in."""
+    for node in nodes:
+        if node.group.mode == "records" and node.group.reader is not None and len(node.group) > 4:
+            node.survey = survey(node.group.reader, len(node.group))
+            node.urgent.update(node.survey.failures)
+    for number, i in _hits(text, nodes, query):
+        nodes[number].urgent.add(i)
+    for node in reversed(nodes):
+        if node.urgent and node.parent >= 0:
+            nodes[node.parent].urgent.add(node.unit)
+
+
+def _hits(text: str, nodes: list[_Node], query: str) -> list[tuple[int, int]]:
+    """The leaves that answer a query best: none below half of the best score, `HITS` at most."""
+    asked = words(query)
+    if not asked:
+        return []
+    leaves = [(number, i) for number, n in enumerate(nodes) for i in range(len(n.group)) if i not in n.group.children]
+    spans = [(nodes[number].group.starts[i], nodes[number].group.stops[i]) for number, i in leaves]
+    ranked = rank([words(plain(text[start:stop])) for start, stop in spans], asked)
+    return [leaves[i] for i, score in ranked[:HITS] if score >= 0.5 * ranked[0][1]]
+
+
+# ---------------------------------------------------------------- whose turn it is
+
+
+def _places(node: _Node, base: Place) -> dict[int, Place]:
+    mode = node.group.mode
+    if mode == "records":
+        return _by_worth(node, base)
+    if mode == "tree":
+        return _by_size(node, base)
+    return _by_position(node, base)
+
+
+def _by_worth(node: _Node, base: Place) -> dict[int, Place]:
+    n = len(node.group)
+    turns: list[tuple[int, int]] = [(0, i) for i in sorted(node.urgent)]
+    if node.survey is not None:
+        turns += node.survey.turns
+    else:
+        turns += [(1, 0), (1, n - 1)] + [(2, i) for i in range(1, n - 1)]
+    most = max(4, 3 * int(n**0.5)) + len(node.urgent)
+    places: dict[int, Place] = {}
+    level = base[1]
+    for tier, i in turns:
+        if i not in places and len(places) < most:
+            level += node.cost(i)
+            places[i] = (0 if tier == 0 else max(tier, base[0]), level)
+    return places
+
+
+def _by_size(node: _Node, base: Place) -> dict[int, Place]:
+    tiers = dict.fromkeys(node.urgent, 0)
+    return {i: (tiers.get(i, max(1, base[0])), base[1] + node.cost(i)) for i in range(len(node.group))}
+
+
+def _by_position(node: _Node, base: Place) -> dict[int, Place]:
+    """Pinned units have their parent's tier, units to enter the next one; leaves wait until all that is there."""
+    pinned = set(node.group.pinned)
+    tier = max(1, base[0])
+    places: dict[int, Place] = {}
+    level = [base[1]] * 3
+    for i in range(len(node.group)):
+        turn = 0 if i in pinned else 1 if i in node.group.children else 2
+        level[turn] += node.cost(i)
+        at: Sequence[int] = (tier, min(tier + 1, LEAVES - 1), LEAVES)
+        places[i] = (0 if i in node.urgent else at[turn], level[turn])
+    return places

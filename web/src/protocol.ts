@@ -1,0 +1,222 @@
+/**
+ * Every message between the page and the worker, both ends of it, and the only postMessage.
+ *
+ * A call is one message each way with one id; bytes are transferred. A worker that dies (terminated, out of
+ * memory, crashed) says nothing, so its death is read off a Web Lock that it holds as long as it lives.
+ */
+
+import { CavemanError, type ErrorData } from "./errors.js";
+
+export interface CompressOptions {
+  /** "record" only counts: nothing is stored and nothing changes. */
+  readonly mode?: "compress" | "record";
+  /** Forces a format; by default it is detected. */
+  readonly contentType?: string;
+  /** What the reader is after: what matches it stays. */
+  readonly query?: string;
+  /** A ceiling for the text, never a target. */
+  readonly maxTokens?: number;
+}
+
+export interface Marker {
+  /** Where the marker stands in `output`, in bytes. */
+  readonly start: number;
+  readonly stop: number;
+  /** What it stands for: spans of the payload, in bytes (of the decoded string at `within`, if that is set). */
+  readonly spans: readonly (readonly [number, number])[];
+  readonly count: number;
+  readonly noun: string;
+  readonly facts: readonly string[];
+  readonly within: readonly [number, number] | null;
+}
+
+/** `Result` of the engine, less its output. */
+export interface Report {
+  readonly contentType: string;
+  readonly method: string;
+  readonly tokensBefore: number;
+  readonly tokensAfter: number;
+  readonly tokenCountBasis: string;
+  readonly ratio: number;
+  readonly basis: "inferred";
+  readonly recoveryHandle: string | null;
+  readonly losslessToModel: boolean;
+  readonly reason: string | null;
+  readonly error: string | null;
+  readonly persisted: boolean;
+  readonly markers: readonly Marker[];
+}
+
+export interface Stats {
+  readonly records: number;
+  readonly objects: number;
+  readonly tokensBefore: number;
+  readonly tokensAfter: number;
+  readonly ratio: number;
+  readonly basis: "inferred";
+  readonly storageBytes: number;
+  readonly maxStorageBytes: number;
+  readonly storageFull: boolean;
+  readonly refused: number;
+  readonly refusedAt: string;
+}
+
+export interface StartArguments {
+  /** Absolute URL of the folder that holds `pyodide/`. Ends in a slash. */
+  readonly baseURL: string;
+  readonly maxBytes: number | undefined;
+  /** The lock that a worker holds as long as it lives; undefined inline. */
+  readonly lifeLock: string | undefined;
+}
+
+/** Method → what goes in, what comes back. */
+export interface Calls {
+  start: { args: StartArguments; value: { readonly pyodide: string } };
+  compress: {
+    args: { readonly payload: Uint8Array; readonly options: CompressOptions };
+    value: { readonly output: Uint8Array; readonly report: Report };
+  };
+  retrieve: { args: { readonly reference: string; readonly query?: string }; value: { readonly output: Uint8Array } };
+  detect: { args: { readonly payload: Uint8Array }; value: { readonly contentType: string } };
+  stats: { args: Record<string, never>; value: Stats };
+}
+
+export type Method = keyof Calls;
+export type Args<M extends Method> = Calls[M]["args"];
+export type Value<M extends Method> = Calls[M]["value"];
+export type Handlers = { readonly [M in Method]: (args: Args<M>) => Promise<Value<M>> };
+
+type Request = { [M in Method]: { readonly id: number; readonly method: M; readonly args: Args<M> } }[Method];
+type Reply =
+  | { readonly id: number; readonly value: Value<Method> }
+  | { readonly id: number; readonly error: ErrorData };
+
+/** The buffers of a message's own bytes: they change hands instead of being copied. */
+function buffers(message: object): Transferable[] {
+  return Object.values(message).flatMap((field: unknown) =>
+    field instanceof Uint8Array && field.buffer instanceof ArrayBuffer ? [field.buffer] : [],
+  );
+}
+
+/** Where calls go: a worker, or the host on this very thread. */
+export interface Link {
+  call<M extends Method>(method: M, args: Args<M>): Promise<Value<M>>;
+  /** Rejects what is pending and all that follows with this error, and frees what it can. */
+  close(reason: CavemanError): void;
+}
+
+interface Pending {
+  readonly resolve: (value: never) => void;
+  readonly reject: (error: CavemanError) => void;
+}
+
+/** The page's end. */
+export class WorkerLink implements Link {
+  readonly #worker: Worker;
+  readonly #pending = new Map<number, Pending>();
+  readonly #watch = new AbortController();
+  #nextId = 1;
+  #closed: CavemanError | undefined;
+
+  constructor(worker: Worker, lost: (detail: string) => CavemanError) {
+    this.#worker = worker;
+    worker.addEventListener("message", ({ data }: MessageEvent<Reply>) => this.#settle(data));
+    worker.addEventListener("error", (event) => this.close(lost(event.message || "it could not be loaded")));
+    worker.addEventListener("messageerror", () => this.close(lost("a message could not be read")));
+  }
+
+  /** Closes with this error once the worker is gone. The worker must hold the lock by now. */
+  watchLife(lifeLock: string, lost: CavemanError): void {
+    const ended = (): void => {}; // by our own abort
+    navigator.locks.request(lifeLock, { signal: this.#watch.signal }, () => this.close(lost)).catch(ended);
+  }
+
+  call<M extends Method>(method: M, args: Args<M>): Promise<Value<M>> {
+    return new Promise<Value<M>>((resolve, reject) => {
+      if (this.#closed) return reject(this.#closed);
+      const id = this.#nextId++;
+      this.#pending.set(id, { resolve, reject });
+      this.#worker.postMessage({ id, method, args }, buffers(args));
+    });
+  }
+
+  close(reason: CavemanError): void {
+    if (this.#closed) return;
+    this.#closed = reason;
+    this.#watch.abort();
+    this.#worker.terminate();
+    for (const { reject } of this.#pending.values()) reject(reason);
+    this.#pending.clear();
+  }
+
+  #settle(reply: Reply): void {
+    const pending = this.#pending.get(reply.id);
+    this.#pending.delete(reply.id);
+    if ("error" in reply) pending?.reject(CavemanError.from(reply.error));
+    else pending?.resolve(reply.value as never);
+  }
+}
+
+/** The host on this thread: no messages at all. */
+export class InlineLink implements Link {
+  readonly #handlers: Handlers;
+  readonly #pending = new Set<(reason: CavemanError) => void>();
+  #closed: CavemanError | undefined;
+
+  constructor(handlers: Handlers) {
+    this.#handlers = handlers;
+  }
+
+  call<M extends Method>(method: M, args: Args<M>): Promise<Value<M>> {
+    return new Promise<Value<M>>((resolve, reject) => {
+      if (this.#closed) return reject(this.#closed);
+      this.#pending.add(reject);
+      this.#handlers[method](args)
+        .then(resolve, (thrown: unknown) => reject(CavemanError.from(CavemanError.toData(thrown))))
+        .finally(() => this.#pending.delete(reject));
+    });
+  }
+
+  close(reason: CavemanError): void {
+    this.#closed ??= reason;
+    for (const reject of this.#pending) reject(reason);
+    this.#pending.clear();
+  }
+}
+
+/** What both ends need of a worker's global scope. */
+export interface Port {
+  addEventListener(type: "message", listener: (event: MessageEvent<Request>) => void): void;
+  postMessage(message: Reply, transfer: Transferable[]): void;
+}
+
+/** The worker's end: answers every message, whatever happens. */
+export function serve(port: Port, handlers: Handlers): void {
+  const answer = async ({ method, args }: Request): Promise<Value<Method>> =>
+    (handlers[method] as (args: unknown) => Promise<Value<Method>>)(args);
+  port.addEventListener("message", ({ data }) => {
+    answer(data).then(
+      (value) => port.postMessage({ id: data.id, value }, buffers(value)),
+      (thrown: unknown) => port.postMessage({ id: data.id, error: CavemanError.toData(thrown) }, []),
+    );
+  });
+}
+
+/**
+ * A name for the lock that a worker will hold, or undefined where there are none (an insecure context): there
+ * a death is noticed only when the browser tells.
+ */
+export function newLifeLock(): string | undefined {
+  return globalThis.isSecureContext && navigator.locks ? `caveman-wasm ${crypto.randomUUID()}` : undefined;
+}
+
+/** Resolves when this worker holds the lock; it is given back by the worker's death alone. */
+export function holdLife(lifeLock: string): Promise<void> {
+  return new Promise((resolve, reject) => {
+    const forever = (): Promise<never> => {
+      resolve();
+      return new Promise(() => {});
+    };
+    navigator.locks.request(lifeLock, forever).catch(reject);
+  });
+}
