@@ -17,7 +17,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from decimal import Decimal
 from fractions import Fraction
-from typing import Any, Final, Protocol
+from typing import Any, ClassVar, Final, Protocol
 
 __all__ = ["Claim", "JsonUnit", "LogUnit", "RowUnit", "Token", "Unit", "check", "parse"]
 
@@ -54,7 +54,21 @@ class _Spelling(str):
 class JsonUnit:
     """An array's element or, as ``member``, ``"key": value`` of an object."""
 
-    _BAD = frozenset("error err fatal critical failed failure exception declined rejected crashed panic".split())
+    _BAD = frozenset(
+        {
+            "error",
+            "err",
+            "fatal",
+            "critical",
+            "failed",
+            "failure",
+            "exception",
+            "declined",
+            "rejected",
+            "crashed",
+            "panic",
+        }
+    )
 
     def __init__(self, text: str, *, member: bool = False) -> None:
         self.text = text
@@ -102,7 +116,7 @@ class JsonUnit:
 
     def may_fail_as(self, label: str) -> bool:
         name, _, said = label.partition("=")
-        names = [p for p in self.found if p == name or p.startswith(name) and not said]
+        names = [p for p in self.found if p == name or (p.startswith(name) and not said)]
         masked = (_mask(t.text) for p in names for t in self.found[p])
         return bool(names) and (said in ("", "…") or any(" ".join(m.split()).startswith(said) for m in masked))
 
@@ -153,8 +167,9 @@ class LogUnit:
     """A log entry, continuation lines and all. Every ``name=`` and ``name:`` counts as an occurrence, in any case of
     letters, inside quoted text too."""
 
-    _LEVELS = "TRACE DEBUG INFO NOTICE WARN WARNING ERROR ERR CRITICAL CRIT FATAL SEVERE ALERT EMERG PANIC".split()
-    _KLOG = {"I": "INFO", "W": "WARN", "E": "ERROR", "F": "FATAL"}
+    _BAD = ("ERROR", "ERR", "CRITICAL", "CRIT", "FATAL", "SEVERE", "ALERT", "EMERG", "PANIC")
+    _LEVELS = ("TRACE", "DEBUG", "INFO", "NOTICE", "WARN", "WARNING", *_BAD)
+    _KLOG: ClassVar = {"I": "INFO", "W": "WARN", "E": "ERROR", "F": "FATAL"}
     _TIME = re.compile(
         r"\d{4}-\d\d-\d\d[T ]\d\d:\d\d(?::\d\d(?:[.,]\d+)?)?(?:Z|[+-]\d\d:?\d\d)?"
         r"|(?:Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec) +\d+ \d\d:\d\d:\d\d"
@@ -212,7 +227,7 @@ class LogUnit:
     def may_fail_as(self, label: str) -> bool:
         """Whether all words of the label stand in the entry (its numbers and quoted strings are masked there)."""
         said = self.text.lower()
-        if label.startswith("http_status="):
+        if re.fullmatch(r"http_status=\d{3}", label):
             return label[-3:] in {t.text for t in self.values("http_status")}
         return all(word in said for word in re.split(r"[^a-z]+", label.lower()))
 
@@ -239,7 +254,6 @@ _FORMS: Final = {
     "roster": rf"{_NAME}: {_VALUE}(?:, {_VALUE})+",
 }
 _READ: Final = {form: re.compile(pattern, re.ASCII) for form, pattern in _FORMS.items()}
-_ANY: Final = re.compile("|".join(f"(?P<{form}>{pattern})" for form, pattern in _FORMS.items()), re.ASCII)
 _SECRETS: Final = (
     "token",
     "password",
@@ -327,7 +341,9 @@ def _is(token: Token, said: str) -> bool:
     if said.startswith('"'):
         return token.kind != "opaque" and _unquoted(said) == token.text
     literal = re.fullmatch(rf"{_NUMBER}|null|true|false|-?Infinity|NaN|\[\]|\{{\}}", said, re.ASCII)
-    return token.kind == "word" and said == token.text or token.kind == "string" and not literal and said == token.text
+    return (token.kind == "word" and said == token.text) or (
+        token.kind == "string" and not literal and said == token.text
+    )
 
 
 def _single(units: Sequence[Unit], name: str) -> tuple[list[Token], list[str]]:
@@ -350,13 +366,7 @@ def _constants(claim: Claim, units: Sequence[Unit]) -> Iterable[str]:
 
 
 def _enumeration(claim: Claim, units: Sequence[Unit]) -> Iterable[str]:
-    said = [
-        (v, int(n))
-        for v, n in re.findall(
-            rf"({_VALUE})×(\d+)",
-            claim.text[claim.text.index(": ") :] if not claim.text.startswith('"') else claim.text[_name_end(claim) :],
-        )
-    ]
+    said = [(v, int(n)) for v, n in re.findall(rf"({_VALUE})×(\d+)", claim.text[_name_end(claim) :], re.ASCII)]
     absent = sum(n for v, n in said if v == "absent")
     counts = {v: n for v, n in said if v != "absent"}
     if sum(n for _, n in said) != len(units) or len(said) != len(counts) + ("absent" in dict(said)):
@@ -400,16 +410,12 @@ def _name_end(claim: Claim) -> int:
 def _range(claim: Claim, units: Sequence[Unit]) -> Iterable[str]:
     values, off = _single(units, claim.name)
     yield from off
-    low, high = (
-        claim.text[_name_end(claim) + 1 :].split("..")
-        if ".." not in claim.name
-        else claim.text.rpartition("=")[2].split("..")
-    )
+    low, high = claim.text[_name_end(claim) + 1 :].split("..")
     low, high = _unquoted(low), _unquoted(high)
     numeric = re.fullmatch(_NUMBER, low) is not None
     measure = Decimal if numeric else _moment
     for v in values:
-        if numeric and v.kind == "string" or not re.fullmatch(_NUMBER if numeric else _STAMP, v.text, re.ASCII):
+        if (numeric and v.kind == "string") or not re.fullmatch(_NUMBER if numeric else _STAMP, v.text, re.ASCII):
             yield f"{v.text!r} is no number"
             return
     if not all(measure(low) <= measure(v.text) <= measure(high) for v in values):
@@ -451,7 +457,9 @@ def _coverage(claim: Claim, units: Sequence[Unit]) -> Iterable[str]:
     assert m
     distinct = {v.text for v in values}
     prefix = re.match(r"(.*?)\d+$", _unquoted(m[2]), re.DOTALL)
-    assert prefix
+    if prefix is None:
+        yield "no number at its end"
+        return
     numbers = sorted(
         int(v[len(prefix[1]) :]) for v in distinct if re.fullmatch(re.escape(prefix[1]) + r"\d+", v, re.ASCII)
     )

@@ -6,7 +6,7 @@ fact is true by `fact_checker`, which shares nothing with facts.py.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from fact_checker import JsonUnit, LogUnit, Unit, check
@@ -15,7 +15,7 @@ from caveman_wasm.formats.base import Format, Joined, join
 from caveman_wasm.formats.json_records import JSON
 from caveman_wasm.formats.log import LOG
 from caveman_wasm.markers import reference
-from caveman_wasm.model import Document, Group, Marker, Run, plain, raw, source
+from caveman_wasm.model import Document, Group, Marker, Run, plain, source
 from caveman_wasm.select import Order, budget, left_out, order
 
 __all__ = ["Shortened", "cut", "json_text", "log_text", "shorten", "verified"]
@@ -66,20 +66,13 @@ def shorten(form: Format, payload: bytes | str, *, query: str = "", places: int 
     return Shortened(document, ordered, runs, joined, form)
 
 
-def groups(found: Sequence[Group]) -> Iterator[Group]:
-    for group in found:
-        yield group
-        for inside in group.children.values():
-            yield from groups(inside)
-
-
 def verified(made: Shortened) -> Shortened:
     """``made``, after all of it was checked."""
     document, text = made.document, made.text
     runs = {(r.group.starts[r.pieces[0][0]], r.group.stops[r.pieces[-1][1] - 1]): r for r in made.runs}
     assert len(runs) == len(made.markers)
     back = document.origin.back if document.origin else int
-    at, expected, slices = 0, [], []
+    slices = []
     for marker in made.markers:
         run = next(r for r in runs.values() if r.group.noun == marker.noun and _spans(r, back) == marker.spans)
         assert marker.count == sum(b - a for a, b in run.pieces) > 0
@@ -89,11 +82,8 @@ def verified(made: Shortened) -> Shortened:
         assert not complaints, (complaints, [u.text[:200] for u in units[:5]])
         written = text[marker.start : marker.stop]
         assert str(marker.count) in written
-        assert not marker.facts or plain(written)
         slices.append(written)
-    expected = _rebuilt(made, slices)
-    assert text == expected
-    del at
+    assert text == _rebuilt(made, slices)
     return made
 
 
@@ -115,7 +105,7 @@ def _rebuilt(made: Shortened, written: Sequence[str]) -> str:
     text = document.text
     close = made.form.reference(reference(HANDLE, len(written), sum(m.count for m in made.markers)), document)
     cuts = [(document.close_at, document.close_at, close)]
-    ordered = sorted(made.runs, key=lambda r: _place(r))
+    ordered = sorted(made.runs, key=_place)
     for run, said in zip(ordered, written, strict=True):
         group = run.group
         for k, (first, last) in enumerate(run.pieces):
@@ -145,8 +135,3 @@ def json_text(payload: bytes | str, **options: object) -> Shortened:
 
 def log_text(payload: bytes | str, **options: object) -> Shortened:
     return verified(shorten(LOG, payload, **options))  # type: ignore[arg-type]
-
-
-def restored(made: Shortened, payload: bytes) -> bytes:
-    """The payload's bytes that the markers' spans and the kept text hold together; for documents cut as they came."""
-    return raw(made.document.text) if made.document.origin is None else payload

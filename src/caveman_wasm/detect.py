@@ -58,13 +58,17 @@ class _Sample:
         self._shares: dict[re.Pattern[str], float] = {}
 
     @cached_property
+    def head_lines(self) -> list[str]:
+        return _without_gutter(_whole_lines(self.head, len(self.text) > len(self.head)))
+
+    @cached_property
     def all_lines(self) -> list[str]:
-        """Lines without their ends, blank ones too, 300 characters each: 250 of the head, then some of later places."""
-        lines = _whole_lines(self.head, len(self.text) > len(self.head))[:250]
+        """Lines without their ends, blank ones too, 300 characters each: 160 of the head, then some of later places."""
+        lines = self.head_lines[:160]
         for at in (len(self.text) // 2, len(self.text) - 6144):
             if at > len(self.head):
-                lines += _whole_lines(self.text[at : at + 6144], True)[1:][:75]
-        return _without_gutter([line[:300] for line in lines])
+                lines += _without_gutter(_whole_lines(self.text[at : at + 6144], True)[1:])[:40]
+        return [line[:300] for line in lines]
 
     @cached_property
     def lines(self) -> list[str]:
@@ -121,15 +125,14 @@ def _whole_lines(text: str, cut: bool) -> list[str]:
 
 def _without_gutter(lines: list[str]) -> list[str]:
     """Line numbers as `cat -n` and read tools print them come off: they count up by one, on every line."""
-    while lines and not lines[-1]:
-        lines = lines[:-1]
-    found = [_GUTTER.match(line) for line in lines]
-    matches = [match for match in found if match]
-    if len(matches) < 3 or len(matches) < len(lines):
+    last = len(lines) - 1 if lines and not lines[-1] else len(lines)
+    if last < 3 or not _GUTTER.match(lines[0]):
         return lines
-    numbers = [int(match[1]) for match in matches]
-    steps = sum(after - before != 1 for before, after in zip(numbers, numbers[1:], strict=False))
-    return [match[2] for match in matches] if steps <= 2 else lines  # two seams between the parts of the sample
+    found = [match for line in lines[:last] if (match := _GUTTER.match(line))]
+    first = int(found[0][1])
+    if len(found) < last or any(int(match[1]) != first + at for at, match in enumerate(found)):
+        return lines
+    return [match[2] for match in found]
 
 
 _JSON_BEGINS: Final = re.compile(
@@ -366,7 +369,7 @@ def _drawn_table(sample: _Sample) -> bool:
 
 def _separated(sample: _Sample, mark: str) -> bool:
     """Whether records parted by ``mark`` have a header or typed columns, a steady number of cells, and short ones."""
-    rows = [_cells(record, mark) for record in _quoted_records(sample.all_lines)]
+    rows = [_cells(record, mark) for record in _quoted_records(sample.head_lines)[:200]]
     width = len(rows[0]) if rows else 0
     if len(rows) < 3 or width < 2:
         return False
@@ -388,8 +391,11 @@ def _like_a_table(rows: list[list[str]], mark: str) -> bool:
     if mark == "\t":
         return True
     if sum(cell.startswith(" ") for row in body for cell in row[1:]) > 0.5 * len(body) * (len(columns) - 1):
-        return len(columns) > 2 and _names(header) and not _names(body[0])  # commas with a blank behind are prose's
+        words = max(len(cell.split()) for row in body for cell in row)  # commas with a blank behind are prose's
+        return words == 1 or (len(columns) > 2 and _names(header) and not _names(body[0]))
     typed = sum(_is_typed(column) for column in columns)
+    if len(columns) > 2 and len(body) > 5 and not any(" " in cell for row in rows for cell in row):
+        return not any(cell.endswith(("{", ";", "(")) for row in rows for cell in row[-1:])
     if _names(header):
         return bool(typed) or len(columns) > 2 or all(len(cell.split()) <= 3 for row in body for cell in row)
     return 2 * typed >= len(columns) > 2 and not any(map(_TIMED.match, (mark.join(row) for row in rows[:3])))
@@ -422,7 +428,7 @@ def _quoted_records(lines: list[str]) -> list[str]:
         if not is_open or len(held) == 50:
             records.append("\n".join(held))
             held, is_open = [], False
-    return [record for record in records if record]
+    return [record for record in records if record]  # one that the sample cuts off says nothing
 
 
 def _cells(record: str, mark: str) -> list[str]:
@@ -433,14 +439,13 @@ def _cells(record: str, mark: str) -> list[str]:
     return '"'.join(parts).split("\0")
 
 
+_COLUMN_RULE: Final = re.compile(r"[-=+|/]{2,}(?: +[-=]{2,})+|[-=+|/]*\+[-=+]+", re.ASCII)
 _COLUMN_NAME: Final = re.compile(r"[A-Z%#][\w%#/().@-]*", re.ASCII)
 
 
 def _fixed_width(lines: list[str]) -> bool:
     """Columns as of ``ps``, ``dpkg -l``, ``kubectl get``: a header of names, and blanks that line up under it."""
-    rules = [
-        at for at, line in enumerate(lines[:8]) if re.fullmatch(r"[-=+|/ ]*(?:[-=]{3,}[-=+|/ ]*){2,}", line.strip())
-    ]
+    rules = [at for at, line in enumerate(lines[:8]) if _COLUMN_RULE.fullmatch(line.strip())]
     first = max(rules[0] - 1, 0) if rules else 0
     rows = [line for line in lines[first:] if line not in {lines[at] for at in rules}][:60]
     if len(rows) < 3 or "\t" in rows[0]:
@@ -461,8 +466,7 @@ def _aligned_columns(rows: list[str]) -> int:
     width = max(map(len, rows))
     counts = Counter(at for row in rows for at, character in enumerate(row.ljust(width)) if character == " ")
     full = [counts[at] >= 0.9 * len(rows) for at in range(min(width, len(rows[0])))]
-    edges = sum(not blank and (at == 0 or full[at - 1]) for at, blank in enumerate(full))
-    return edges
+    return sum(not blank and (at == 0 or full[at - 1]) for at, blank in enumerate(full))
 
 
 # ---------------------------------------------------------------- code
@@ -473,6 +477,8 @@ _COMMENT: Final = _pattern(
 _CODE_END: Final = _pattern(
     r".*(?:[;{]|[;{}]\s*(?://.*|/\*.*)?)$", r"\s*[)}\]]+[;,)]*$", r".*=>\s*$", r".*\)\s*(?:->.*)?:$"
 )
+_FUNCTION: Final = re.compile(r"\bfunction\b *\w*\(|\)?=>[{(\w]|\bvar \w+=", re.ASCII)
+_LOOSE_END: Final = _pattern(_CODE_END.pattern, r"\s+\S.*[,(\[+|&\\]$", r"\s*['\"}\])]+[,;)]*$")
 _STATEMENT: Final = _pattern(
     # Python
     r"\s*(?:async )?def \w+\(",
@@ -500,7 +506,7 @@ _STATEMENT: Final = _pattern(
     # C, C++
     r"\s*#\s*(?:include|define|ifn?def|if|endif|pragma|undef|else|elif)\b",
     r"\s*(?:typedef|struct|union|enum|extern|template|static|const|unsigned|signed|inline)\b.*[\w;{(,>*]$",
-    r"(?:[\w:<>*&]+[ *&]+)+\w[\w:~]*\s*\([^)]*\)?[^;]*[;{,)]?$(?<=[;{,)])",
+    r"(?:[\w:<>]+[ *&]+){1,5}\w[\w:~]*\s*\(.*[;{,)]$",
     r"\s*(?:int|void|char|bool|float|double|long|short|auto|size_t|u?int\d+_t|string|String)\b[ *&]+\w+.*[;,{(]$",
     r"\s*[A-Z_]+\(.*\)?[;,]?$",
     # Ruby, shell
@@ -528,22 +534,55 @@ _STRONG: Final = _pattern(
     r"(?:static |inline |const |unsigned |struct )*\w+[ *]+\w+\s*\(.*\)\s*[{;]?$",
     r"\s*(?:fi|done|esac)\b|\s*\w+\(\)\s*\{|\s*if \[.*(?:then)?$|\s*for \w+ in .*(?:do)?$|set -[eux]",
     r"\s*(?:module|class) [A-Z]\w*(?: < [\w:]+)?$|\s*require(?:_relative)? ['\"]|\s*attr_\w+ :|\s*end$|\s*def [\w.?!]+",
-    r"\s*(?:SELECT\b.*|INSERT INTO \S+|CREATE (?:OR REPLACE |UNIQUE |TEMP )*(?:TABLE|INDEX|VIEW|FUNCTION|TRIGGER)|ALTER TABLE|DROP TABLE|DELETE FROM)\b",
+    r"\s*(?:SELECT\b.*|INSERT INTO \S+|(?:CREATE|ALTER|DROP) (?:OR REPLACE |UNIQUE |TEMP )*(?:TABLE|INDEX|VIEW|FUNCTION|TRIGGER|OPERATOR|TYPE|AGGREGATE|EXTENSION)|DELETE FROM)\b",
     r"(?i:\s*(?:insert into \S+|create (?:or replace |unique |temp )*(?:table|index|view|function|trigger)|alter table|drop table)\b)",
 )  # fmt: skip
 
 
 def _code(sample: _Sample) -> bool:
     """Most lines that are no comment are statements or end like code, some could be nothing else, no rival fits better."""
+    if sample.head.startswith(("#!/", "<?php")):
+        return True
     if sample.fenced or _XML.match(sample.head):
         return False
-    own = [line for line in sample.lines if not _COMMENT.match(line)] or sample.lines[:1]
-    strong = sum(map(bool, map(_STRONG.match, own)))
-    if strong < max(1, 0.02 * len(own)) or max(sample.share(_TIMED), sample.share(_LEVELLED), sample.share(_HIT)) > 0.3:
+    if _minified(sample.head):
+        return True
+    if max(sample.share(_TIMED), sample.share(_LEVELLED), sample.share(_HIT)) > 0.3:
         return False
-    like = sum(bool(_STATEMENT.match(line) or _CODE_END.match(line)) for line in own)
-    rivals = sum(bool(_YAML.match(line) or _ASSIGNED.match(line)) and not _CODE_END.match(line) for line in own)
-    return like >= (0.35 if strong >= 0.08 * len(own) else 0.5) * len(own) and rivals < 0.6 * len(own) and like > rivals
+    own = _without_comments(sample.lines)
+    strong = sum(map(bool, map(_STRONG.match, own)))
+    if strong < max(1, 0.02 * len(own)):
+        return False
+    ends = _LOOSE_END if strong >= 0.08 * len(own) else _CODE_END
+    like = [bool(_STATEMENT.match(line) or ends.match(line)) for line in own]
+    rivals = sum(
+        bool(_YAML.match(line) or _ASSIGNED.match(line)) for line, code in zip(own, like, strict=True) if not code
+    )
+    return sum(like) >= (0.35 if strong >= 0.08 * len(own) else 0.5) * len(own) and sum(like) > rivals
+
+
+def _minified(head: str) -> bool:
+    """A program in a few very long lines."""
+    if head.count("\n") * 400 > len(head) or len(head) < 400:
+        return False
+    marks = sum(map(head.count, "(){};=,"))
+    return marks > 0.1 * len(head) and bool(_FUNCTION.search(head))
+
+
+def _without_comments(lines: list[str]) -> list[str]:
+    """Lines less comments and the insides of doc strings and comment blocks."""
+    own: list[str] = []
+    closing = ""
+    for line in lines:
+        if closing:
+            closing = "" if closing in line else closing
+        elif _COMMENT.match(line):
+            closing = "*/" if line.lstrip().startswith("/*") and "*/" not in line else ""
+        else:
+            own.append(line)
+            for mark in ('"""', "'''"):
+                closing = mark if line.count(mark) == 1 else closing
+    return own
 
 
 # ---------------------------------------------------------------- logs
@@ -593,9 +632,12 @@ def _log(sample: _Sample) -> bool:
 
 
 def _same_tag(lines: list[str]) -> float:
-    """The share of lines that begin with one and the same bracketed tag, as of a CI stage or a container."""
-    tags = Counter(match[0] for line in lines if (match := re.match(r"\[[^\]]{2,60}\] |[\w.-]{2,40} +\| ", line)))
-    return tags.most_common(1)[0][1] / len(lines) if tags and len(lines) >= 5 else 0.0
+    """The share of lines that begin with one of a few bracketed tags, as of CI stages or containers."""
+    tags = Counter(match[0] for line in lines if (match := _TAG.match(line)))
+    return sum(count for _, count in tags.most_common(4)) / len(lines) if len(lines) >= 5 else 0.0
+
+
+_TAG: Final = _pattern(r"\[[^\]]{2,60}\] ", r"[\w.-]{2,40} +\| ")
 
 
 # ---------------------------------------------------------------- searches and listings
@@ -604,10 +646,9 @@ _HIT: Final = _pattern(
     r"(?!\d\d:\d\d|https?:)(?:[A-Za-z]:)?[^\s:()\[\]{}=\"'][^:\n=(){}\"']{0,200}:\d+(?::\d+)?[:]", r"[^\s:()=\"']+-\d+-"
 )
 _HIT_BY_NAME: Final = re.compile(r"((?:[\w@.+-]*/)*[\w@+-][\w@.+-]*\.\w{1,8}|(?:[\w@.+-]*/)+[\w@.+-]+):", re.ASCII)
+_HIT_OF_ONE: Final = re.compile(r"(\d{1,7})[:-](?!\d\d:)", re.ASCII)
 _NUMBERED: Final = _pattern(r"\d+[:-]")
-_NAME: Final = _pattern(
-    r"(?:\.{0,2}/)?(?:[\w@.+~%,#=()\[\]&$-]+(?: [\w@.+~%,#=()&-]+){0,3}/)*[\w@.+~%,#=()\[\]&$-]*[*/@|]?$"
-)
+_NAME: Final = _pattern(r"(?:\.{0,2}/)?(?:[\w@.+~%#()\[\]&$-]+(?: [\w@.+~%#()&-]+){0,3}/)*[\w@.+~%#()\[\]&$-]*[*/@|]?$")
 _LISTED: Final = _pattern(
     r"[-dlbcps][-rwxsStT]{9}[.+@]?\s+\d+|total \d|(?:\xe2\x94[\x80-\xbf]|\xc2\xa0|[|`\\ ])+(?:\xe2\x94\x80|--)[\xe2\x94\x80-]*\s?\S",
     r"\d{6} (?:blob|tree|commit|\d+) [0-9a-f]{7,64}\b|[ MADRCU?!]{2} [\w./\"]\S*$|[0-9.]+[KMGT]?\t\.{0,2}/?\S+$|\S+/?:$",
@@ -627,8 +668,11 @@ def _search_result(sample: _Sample) -> bool:
         or _hits_under_headings(sample)
     ):
         return True
-    names = [line for line in lines if _NAME.match(line) and ("/" in line or "." in line[1:])]
-    return len(names) >= 3 and len(names) >= 0.85 * len(lines)
+    names = [line for line in lines if _NAME.match(line)]
+    telling = sum("/" in line or "." in line[1:-1] for line in names)
+    if len(names) >= 3 and telling >= 0.85 * len(lines):
+        return True
+    return len(names) >= max(10, 0.98 * len(lines)) and telling >= 0.15 * len(lines) and " " not in "".join(names)
 
 
 def _hits_by_name(lines: list[str]) -> bool:
@@ -643,6 +687,9 @@ def _hits_under_headings(sample: _Sample) -> bool:
     lines = sample.lines
     heads = [line for line in lines if not _NUMBERED.match(line) and line != "--"]
     paths = sum(bool(_NAME.match(line)) and ("/" in line or "." in line) for line in heads)
+    if sample.share(_NUMBERED) >= 0.95:  # one file's hits
+        numbers = [int(match[1]) for line in lines if (match := _HIT_OF_ONE.match(line))]
+        return len(numbers) >= 0.9 * len(lines) >= 2 and numbers == sorted(set(numbers))
     return sample.share(_NUMBERED) >= 0.4 and 0 < len(heads) <= paths / 0.8
 
 
@@ -654,12 +701,12 @@ _YAML_ITEM: Final = _pattern(r"\s*- \S|---$|\.\.\.$")
 _ASSIGNED: Final = _pattern(r"\s*(?:export )?[\w.\"'@/*:-]+(?: \w+)?\s*[+:?]?=(?!=)")
 _SECTION: Final = _pattern(r"\s*\[\[?[^\]\[]{1,100}\]\]?\s*(?:[#;].*)?$")
 _BLOCK: Final = _pattern(r"\s*[\w.-]+(?: +\"[^\"]*\"| +[\w./*~^$-]+)* \{$|\s*[}\])],?$")
-_DIRECTIVE: Final = _pattern(
-    r"\s*(?:[\w-]+ .*;|\"?[@\w][^\s:]*@\S+:|\"?[\w@/.-]+\"?,? \"[^\"]+\"|[\w-]+ \"?[\w./:@^~*-]+\"?)$"
-)
+_DIRECTIVE: Final = _pattern(r"\s*(?:[\w-]+ .*;|\"?[@\w][^\s:]*@\S+:|\"?[\w@/.-]+\"?,? \"[^\"]+\"|\s+[\w-]+ \S+)$")
+_REMARKED: Final = _pattern(r"[#;] ?[\w.-]+ ?=")
 _XML: Final = re.compile(
     r"\s*<(?:\?xml\b|!DOCTYPE (?!html)|[A-Za-z][\w:.-]*(?:\s+[\w:.-]+\s*=\s*[\"'][^\"'<>]*[\"'])*\s*/?>)", re.ASCII
 )
+_USAGE: Final = re.compile(r"\s*usage: ", re.ASCII | re.IGNORECASE)
 _PROSE: Final = _pattern(r"\s*(?:[^\s:=]+ ){7,}\S+")
 
 
@@ -670,12 +717,27 @@ def _config(sample: _Sample) -> bool:
         and body == ">"
     ):
         return not sample.fenced and not sample.count(_HEADING)
-    own = [line for line in sample.lines if not _REMARK.match(line)]
-    if len(own) < 2:
-        return len(own) < len(sample.lines) and bool(own) and bool(_ASSIGNED.match(own[0]))
-    if sample.fenced or sum(map(bool, map(_PROSE.match, own))) > 0.35 * len(own):
+    own = _without_block_texts([line for line in sample.lines if not _REMARK.match(line)])
+    if not own:
+        return sample.share(_REMARKED) >= 0.1  # settings that are all commented out
+    if sample.fenced or _USAGE.match(sample.head) or sum(map(bool, map(_PROSE.match, own))) > 0.35 * len(own):
         return False
     return _keyed(own, sample)
+
+
+def _without_block_texts(lines: list[str]) -> list[str]:
+    """Lines less the texts that YAML sets below a ``key: |``."""
+    own: list[str] = []
+    below = None  # the key's indentation while its text lasts
+    for line in lines:
+        indent = len(line) - len(line.lstrip(" "))
+        if below is None or indent <= below:
+            own.append(line)
+            below = indent if _BLOCK_TEXT.match(line) else None
+    return own
+
+
+_BLOCK_TEXT: Final = _pattern(r".*[:-] +[|>][-+]?\d?$")
 
 
 def _keyed(own: list[str], sample: _Sample) -> bool:

@@ -25,6 +25,7 @@ BEST: Final = 20  # units shown at most
 WORTH: Final = 0.35  # of the best score: less is not shown
 SHARE: Final = 4  # after the first unit a view stops at this part of the text
 LEAST: Final = 3_000  # bytes that a view may have in any case
+FLOW: Final = 1_000  # bytes up to which small neighbours in flowing text (outlines, lists) are one unit
 HEAD: Final = 2_000  # bytes of literal text shown above its units; a longer head is not shown
 LABEL: Final = 400  # bytes of the text around a unit that count as words of the unit
 NEAR: Final = 24  # bytes; less than this between two slices is shown rather than marked
@@ -106,18 +107,29 @@ def _parts(document: Document) -> list[_Part]:
 def _walk(
     text: str, groups: Sequence[Group], enter: int, around: tuple[int, int], heads: tuple[_Head, ...]
 ) -> Iterator[_Unit]:
-    """The units in order: a unit above ``enter`` bytes gives way to what it is made of."""
+    """The units in order: one above ``enter`` bytes gives way to what it is made of; in flowing text small
+    neighbours are one, so that a heading or a lead-in is not found without what it announces."""
     at = around[0]
     for group in groups:
         if not len(group):
             continue
         head = (*heads, _head(text, group, at))
         at = group.stops[-1]
+        together = FLOW if group.mode in ("outline", "head") else 0
+        begun = -1  # where the unit that is being put together starts, or -1
+        end = at
         for i, (start, stop) in enumerate(zip(group.starts, group.stops, strict=True)):
-            if i in group.children and stop - start > enter:
+            entered = i in group.children and stop - start > enter
+            if begun >= 0 and (entered or stop - begun > together):
+                yield _Unit(begun, end, head)
+                begun = -1
+            if entered:
                 yield from _walk(text, group.children[i], enter, (start, stop), head)
-            else:
-                yield _Unit(start, stop, head)
+            elif begun < 0:
+                begun = start
+            end = stop
+        if begun >= 0:
+            yield _Unit(begun, end, head)
 
 
 def _head(text: str, group: Group, before: int) -> _Head:

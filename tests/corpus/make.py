@@ -8,12 +8,14 @@ The inputs are invented; nothing in them comes from anywhere. `NAME.json` holds 
 
 from __future__ import annotations
 
+import importlib
 import json
 import sys
 from collections.abc import Iterator
 from pathlib import Path
 
 HERE = Path(__file__).parent
+sys.path.insert(0, str(HERE.parent))
 
 
 class Dice:
@@ -166,6 +168,8 @@ def inputs() -> Iterator[tuple[str, str, bytes, dict[str, object]]]:
         for name, text, options in made:
             yield kind, name, text.encode("utf-8"), options
     yield from raw_inputs()
+    for path in sorted(HERE.glob("made_*.py")):  # one file a format, each with its own inputs()
+        yield from importlib.import_module(f"corpus.{path.stem}").inputs()
 
 
 def main() -> None:

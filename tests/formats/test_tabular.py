@@ -82,7 +82,7 @@ def test_a_field_beyond_the_csv_modules_limit_is_no_trap() -> None:
     big = "x" * 200_000
     document = cut(f'id,note\n1,"{big}"\n2,y\n3,z\n')
     assert len(rows(document)) == 3
-    assert reader(document).columns(0, 3)["id"] == (OPAQUE, "2", "3")
+    assert reader(document).columns(0, 3)["id"] == ("1", "2", "3")
 
 
 @pytest.mark.parametrize("mark", [",", ";", "\t", "|"])
@@ -189,9 +189,7 @@ def test_a_markdown_table_keeps_its_bars() -> None:
     assert TABULAR.reference("[ref]", document) == "\n| [ref] | |"
 
 
-PROSE = "\n".join(
-    ["When the sun rose, they left the house.", "The road was long, and it went uphill.", "They had no water, so they sang."]
-)  # fmt: skip
+PROSE = "When the sun rose, they left.\nThe road was long, and it went up.\nThey had no water, so they sang.\n"
 
 
 @pytest.mark.parametrize(
@@ -226,7 +224,7 @@ def test_rows_written_by_the_csv_module_are_cut_as_it_reads_them(body: list[list
     assert ["… ,x, …", "", ""] in read
 
 
-ALPHABET = st.sampled_from(list('ab1 ,;\t|"\n\r-=+') + ["a,b\n", '"x",', "| a | b |\n", "|-|-|\n", "NAME  AGE  X\n"])
+ALPHABET = st.sampled_from([*'ab1 ,;\t|"\n\r-=+', "a,b\n", '"x",', "| a | b |\n", "|-|-|\n", "NAME  AGE  X\n"])
 
 
 @given(st.one_of(st.binary(max_size=400).map(source), st.lists(ALPHABET, max_size=120).map("".join)))

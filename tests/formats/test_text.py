@@ -82,8 +82,12 @@ def test_a_section_carries_the_path_of_its_headings() -> None:
 
 @pytest.mark.parametrize(
     "preamble",
-    ["---\ntitle: X\ntags: [a, b]\n---", "PEP: 440\nTitle: Version\nAuthor: A <a@b>,\n        B", "- Feature Name: f\n- Start Date: d"],
-)  # fmt: skip
+    [
+        "---\ntitle: X\ntags: [a, b]\n---",
+        "PEP: 440\nTitle: Version\nAuthor: A <a@b>,\n        B",
+        "- Feature Name: f\n- Start Date: d",
+    ],
+)
 def test_front_matter_and_header_fields_stay(preamble: str) -> None:
     assert preamble in pinned(cut(preamble + "\n\nSome text follows here. " + "It goes on for long. " * 30))
 
@@ -159,9 +163,12 @@ def check(document: Document) -> None:
 
 
 LINES = st.sampled_from(
-    ["# h", "a b. C d! e", "===", "---", "- x", "  - y", "1. z", "```", "~~~", "| a | b |", "|---|---|", "", "", "    code", "  > q",
-     "NOTE", "t::", ".. note::", "key: v", "。あ！い", "\t", "\xa0", "\x85", "+++", "x" * 300, "a. B. " * 80]
-)  # fmt: skip
+    [
+        *("# h", "a b. C d! e", "===", "---", "- x", "  - y", "1. z", "```", "~~~", "| a | b |", "|---|---|", "", ""),
+        *("    code", "  > q", "NOTE", "t::", ".. note::", "key: v", source("。あ！い".encode()), "\t", "\xa0", "\x85"),
+        *("+++", "x" * 300, "a. B. " * 80, "- item. B. " * 60),
+    ]
+)
 
 
 @given(st.one_of(st.binary(max_size=400).map(source), st.lists(LINES, max_size=40).map("\n".join)))

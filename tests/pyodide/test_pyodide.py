@@ -25,7 +25,7 @@ async def install(selenium: Any, name: str, wheel: bytes) -> None:
 
 @pytest.fixture(scope="module")
 def pyodide(selenium_module_scope: Any) -> Any:
-    """One running Pyodide for the whole suite, with the built wheel installed as a user would; it may need nothing else."""
+    """One running Pyodide for the suite, the built wheel installed as a user would; it may need nothing else."""
     (wheel,) = WHEELS.glob("*.whl")
     install(selenium_module_scope, f"/tmp/{wheel.name}", wheel.read_bytes())
     return selenium_module_scope

@@ -90,7 +90,8 @@ def join(
     source text for ``document.close_at`` from the numbers of markers and units; None: no reference (envelopes).
     """
     form = format_of(document.format)
-    edits = sorted(_edits(document, runs, format_of, inner), key=lambda e: (e.start, e.stop))
+    # Of edits that start together, an empty one (a marker at a group's end) comes first, then the one that holds the others.
+    edits = sorted(_edits(document, runs, format_of, inner), key=lambda e: (e.start, e.stop > e.start, -e.stop))
     out, at, lines = Joined(), 0, _Lines(document)
     for edit in edits:
         if edit.start < at:

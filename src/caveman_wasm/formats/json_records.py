@@ -209,8 +209,9 @@ def _container(document: Document, start: int, level: int, path: str) -> tuple[G
         while True:
             starts.append(at)
             if in_object:
+                quote = text[at]
                 key, at = _scan(text, at)
-                if type(key) is not str or text[at] != ":":
+                if quote != '"' or text[at] != ":":
                     raise ValueError("no key")
                 at += 1
             values.append(at)
@@ -347,7 +348,7 @@ class _Reader:
         if self.member:
             slices = [f"{{{s}}}" for s in slices]
         rows = _decode(plain(f"[{','.join(slices)}]"))
-        out = _Table()
+        out: dict[str, list[Value]] = {}
         if self.member:
             out["key"] = [next(iter(row)) for row in rows]
             rows = [next(iter(row.values())) for row in rows]
@@ -432,44 +433,46 @@ def _decode(text: str) -> list[Any]:
     return rows
 
 
-class _Table(dict[str, list[Value]]):
-    """Columns by dotted path: `FIELDS` of them; two fields of one path say nothing."""
-
-    def __init__(self) -> None:
-        super().__init__()
-        self._known: set[str] | None = None
-
-    def open_to(self, path: str) -> bool:
-        """Whether there is room for a column of this path, or for finding out that one is there twice."""
-        if len(self) < FIELDS:
-            return True
-        if self._known is None:
-            self._known = {name[:i] for name in self for i in range(1, len(name) + 1)}
-        return path in self._known
-
-    def take(self, name: str, values: list[Value]) -> None:
-        if name in self:
-            self[name] = [OPAQUE] * len(values)
-        elif len(self) < FIELDS:
-            self[name] = values
-
-
-def _flatten(rows: list[Any], prefix: str, depth: int, out: _Table) -> None:
+def _flatten(rows: list[Any], prefix: str, depth: int, out: dict[str, list[Value]]) -> None:
     """Columns of scalars by dotted path; an empty container is a value, another is `OPAQUE`."""
     kinds = set(map(type, rows))
     if dict in kinds and depth:
         names = dict.fromkeys(chain.from_iterable([r for r in rows if type(r) is dict]))
-        for name in names:
+        doubtful = _doubtful(names)
+        for name in filter(None, names):  # a nameless field has no path of its own
             path = f"{prefix}.{name}" if prefix else name
-            if name and out.open_to(path):  # a nameless field has no path of its own
+            if name in doubtful:
+                _take(out, path, [OPAQUE] * len(rows))
+            elif len(out) < FIELDS or path in out:
                 _flatten([_member(r, name) for r in rows], path, depth - 1, out)
     elif list in kinds and depth and kinds <= {list} and len(set(map(len, rows))) == 1:
         for i, column in enumerate(zip(*rows, strict=True)):
-            if out.open_to(f"{prefix}[{i}]"):
+            if len(out) < FIELDS:
                 _flatten(list(column), f"{prefix}[{i}]", depth - 1, out)
-    if not (kinds <= {dict} and depth):
+    if not (kinds <= {dict} and depth) or _FAILING_NAME.search(prefix):  # an error that is an object is one
         values = list(map(_scalar, rows)) if kinds - {str, Number} else rows
-        out.take(prefix or "value", values if prefix or not kinds & {dict, list} else [OPAQUE] * len(rows))
+        _take(out, prefix or "value", values if prefix or not kinds & {dict, list} else [OPAQUE] * len(rows))
+
+
+def _take(out: dict[str, list[Value]], name: str, values: list[Value]) -> None:
+    """Adds a column; two of one path say nothing."""
+    if name in out:
+        out[name] = [OPAQUE] * len(values)
+    elif len(out) < FIELDS:
+        out[name] = values
+
+
+def _doubtful(names: Iterable[str]) -> set[str]:
+    """Names that could be read as the path to a field inside another of them (``a.b`` beside ``a``), and those others."""
+    known, found = set(names), set()
+    for name in known:
+        inside = {name[: m.start()] for m in _JOINTS.finditer(name)} & known
+        if inside:
+            found |= {name} | inside
+    return found
+
+
+_JOINTS: Final = re.compile(r"[.\[]")
 
 
 def _member(row: Any, name: str) -> Any:

@@ -74,7 +74,7 @@ _VARIABLE: Final = re.compile(
 # The value is looked at, not taken: a name inside it is found too.
 _FIELD: Final = re.compile(
     r"(?<![\w.-])([A-Za-z_][\w.-]*+)[\"']?(?:[ \t]*+(:)|[ \t]++=[ \t]?|=)"
-    r"(?:(?=(?:\"([^\"\\]*+)\"|([^\s,;&|()\[\]{}<>\"'=]++))[\"')\]}>]*+(?:[,;&|]*+(?:\s|\Z)|[,;&|][ \t]?[A-Za-z_][\w.-]*=))|)",
+    r"(?:(?=(?:\"([^\"\\]*+)\"|([^\s,;&|()\[\]{}<>\"'=]++))[)\]}>]*+(?:[,;&|]*+(?:\s|\Z)|[,;&|][ \t]?[A-Za-z_][\w.-]*=))|)",
     re.ASCII,
 )
 _LEVEL_FIELD: Final = re.compile(r"(?i)(?<![\w.-])level[\"']?\s*[=:]\s*[\"']?([a-z]*)", re.ASCII)

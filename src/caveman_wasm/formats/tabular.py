@@ -12,7 +12,8 @@ import re
 from array import array
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
-from itertools import accumulate, islice, pairwise, repeat
+from itertools import accumulate, compress, count, islice, pairwise, repeat
+from operator import add, lt
 from typing import Final, Literal
 
 from caveman_wasm.model import OPAQUE, Columns, Document, Group, Rewritten, Value, plain
@@ -68,8 +69,8 @@ class Shape:
         if len(read) == len(rows):
             return read
         mark = re.escape(self.delimiter)
-        cell = re.compile(rf'(?:"((?:[^"]|"")*+)"([^{mark}]*+)|(?!")([^{mark}]*+))(?:{mark}|\Z)')
-        return [_alone(row, cell) for row in rows]
+        cell = re.compile(rf'(?:"((?:[^"]|"")*+)"([^{mark}]*+)|(?!")([^{mark}]*+)){mark}')
+        return [_alone(row + self.delimiter, cell) for row in rows]
 
     def _fixed(self, rows: Sequence[str]) -> Iterable[list[str] | None]:
         cuts = [start - 1 for start, _ in self.edges if start]
@@ -91,14 +92,15 @@ class Shape:
 
 
 def _alone(row: str, cell: re.Pattern[str]) -> list[str] | None:
-    """The cells of one row where `csv` gives up: a huge cell, a bare CR. None where a quote is not closed."""
+    """The cells of one row, each ended by a delimiter, where `csv` gives up: a huge cell, a bare CR, an open quote
+    (None for the row that has it)."""
     cells, at = [], 0
-    while at <= len(row):
+    while at < len(row):
         found = cell.match(row, at)
         if found is None:
             return None
         cells.append(found[3] if found[1] is None else found[1].replace('""', '"') + found[2])
-        at = found.end() if found.end() < len(row) or row.endswith(cell.pattern[-1:]) else len(row) + 1
+        at = found.end()
     return cells
 
 
@@ -190,7 +192,7 @@ def row_spans(
     """
     piece = text[start:stop]
     lines = piece.split(newline)
-    begins = list(accumulate(map(len, lines), lambda at, n: at + n + len(newline), initial=start))
+    begins = list(map(add, accumulate(map(len, lines), initial=start), count(0, len(newline))))
     heads: Iterable[int] = range(len(lines) + 1)
     if delimiter and '"' in piece:
         counts = list(map(str.count, lines, repeat('"')))
@@ -198,12 +200,12 @@ def row_spans(
             heads = [i for i, before in enumerate(accumulate(counts, initial=0)) if not before & 1]
         else:
             heads = [*_row_heads(lines, counts, delimiter), len(lines)]
-    starts = [begins[i] for i in heads]
+    starts = begins if isinstance(heads, range) else [begins[i] for i in heads]
     stops = [at - len(newline) for at in starts[1:]]
     if newline == "\n" and "\r" in piece:
         stops = [b - (b > a and text[b - 1] == "\r") for a, b in zip(starts, stops, strict=False)]
-    full = [(a, b) for a, b in zip(starts, stops, strict=False) if b > a]
-    return array("q", [a for a, _ in full]), array("q", [b for _, b in full])
+    full = list(map(lt, starts, stops))  # in C: a table may have a million short rows
+    return array("q", compress(starts, full)), array("q", compress(stops, full))
 
 
 def _tidy(text: str, delimiter: str) -> bool:
