@@ -172,7 +172,8 @@ class LogUnit:
     _KLOG: ClassVar = {"I": "INFO", "W": "WARN", "E": "ERROR", "F": "FATAL"}
     _TIME = re.compile(
         r"\d{4}-\d\d-\d\d[T ]\d\d:\d\d(?::\d\d(?:[.,]\d+)?)?(?:Z|[+-]\d\d:?\d\d)?"
-        r"|(?:Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec) +\d+ \d\d:\d\d:\d\d"
+        r"|(?:(?:Mon|Tue|Wed|Thu|Fri|Sat|Sun),? )?(?:Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct"
+        r"|Nov|Dec) +\d+ \d\d:\d\d:\d\d"
         r"|\d\d/[A-Z][a-z]{2}/\d{4}:\d\d:\d\d:\d\d(?: [+-]\d{4})?",
         re.ASCII,
     )
@@ -279,7 +280,7 @@ class Claim:
 
 
 def parse(text: str) -> list[Claim]:
-    """The claims in a marker's facts, as they stand joined by "; ". Raises ValueError unless it reads in exactly one way."""
+    """The claims in a marker's facts, as they stand joined by "; ". ValueError unless it reads in exactly one way."""
     claims, at = [], 0
     while at < len(text):
         found = [(form, m) for form, read in _READ.items() if (m := read.match(text, at)) and _ends(text, m.end())]

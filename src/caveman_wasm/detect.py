@@ -62,6 +62,11 @@ class _Sample:
         return _without_gutter(_whole_lines(self.head, len(self.text) > len(self.head)))
 
     @cached_property
+    def csv_records(self) -> list[str]:
+        """The first 200 records of the head as CSV sees them; one that the sample cuts off is not among them."""
+        return _quoted_records(self.head_lines[:1000])[:200]
+
+    @cached_property
     def all_lines(self) -> list[str]:
         """Lines without their ends, blank ones too, 300 characters each: 160 of the head, then some of later places."""
         lines = self.head_lines[:160]
@@ -369,7 +374,7 @@ def _drawn_table(sample: _Sample) -> bool:
 
 def _separated(sample: _Sample, mark: str) -> bool:
     """Whether records parted by ``mark`` have a header or typed columns, a steady number of cells, and short ones."""
-    rows = [_cells(record, mark) for record in _quoted_records(sample.head_lines)[:200]]
+    rows = [_cells(record, mark) for record in sample.csv_records]
     width = len(rows[0]) if rows else 0
     if len(rows) < 3 or width < 2:
         return False
@@ -428,7 +433,7 @@ def _quoted_records(lines: list[str]) -> list[str]:
         if not is_open or len(held) == 50:
             records.append("\n".join(held))
             held, is_open = [], False
-    return [record for record in records if record]  # one that the sample cuts off says nothing
+    return [record for record in records if record]
 
 
 def _cells(record: str, mark: str) -> list[str]:
@@ -589,7 +594,7 @@ def _without_comments(lines: list[str]) -> list[str]:
 
 _CLOCK: Final = r"\d\d:\d\d:\d\d"
 _TIMED: Final = _pattern(
-    rf"[^\w\n]{{0,3}}(?:\w{{1,12}}[: |]\s?)?\d{{4}}[-/.]\d\d[-/.]\d\d[T ,]?\s?\[?{_CLOCK}",
+    rf"[^\w\n]{{0,3}}(?:[\w-]{{1,24}}[: |]\s?)?\d{{4}}[-/.]\d\d[-/.]\d\d[T ,]?\s?\[?{_CLOCK}",
     rf"[^\w\n]{{0,3}}\d\d[-/.](?:\d\d|[A-Z][a-z]{{2}})[-/.]\d{{2,4}}[T :,]\s?{_CLOCK}",
     rf"[^\w\n]{{0,2}}(?:<\d+>)?(?:[A-Z][a-z]{{2}},? )?(?:[A-Z][a-z]{{2}} [ \d]\d|\d\d [A-Z][a-z]{{2}}),?(?: \d{{4}})? {_CLOCK}",
     rf"[^\w\n]{{0,2}}{_CLOCK}(?:[.,]\d+)?\b",

@@ -41,7 +41,8 @@ NUMBER: Final = re.compile(r"-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?(?:[eE][+-]?[0-9]{1
 _BARE: Final = re.compile(r"[^\s\"'`;,:=×|\[\]{}()<>…\\\x00-\x1f\x7f-\x9f\ud800-\udfff]+")
 _LITERAL: Final = re.compile(r"-?[0-9].*|-?Infinity|NaN")  # what a JSON number may look like
 _SECRET: Final = re.compile(
-    r"passw|passphrase|pwd|secret|token|api[-_ ]?key|cookie|session|credential|authoriz|auth$|bearer|private|signature|jwt",
+    r"passw|passphrase|pwd|secret|token|api[-_ ]?key|cookie|session|credential|authoriz|auth$"
+    r"|bearer|private|signature|jwt",
     re.IGNORECASE,
 )
 _IDENTIFIER: Final = re.compile(
@@ -58,7 +59,8 @@ _TELLING: Final = re.compile(
     r"status|state|level|type|kind|severity|result|outcome|method|conclusion|code|error|reason|category", re.I
 )
 _STAMP: Final = re.compile(
-    r"[12][0-9]{3}-[01][0-9]-[0-3][0-9](?:[T ][0-2][0-9]:[0-5][0-9](?::[0-6][0-9](?:[.,][0-9]{1,9})?)?(?:Z|[+-][0-9:]{5,6})?)?"
+    r"[12][0-9]{3}-[01][0-9]-[0-3][0-9]"
+    r"(?:[T ][0-2][0-9]:[0-5][0-9](?::[0-6][0-9](?:[.,][0-9]{1,9})?)?(?:Z|[+-][0-9:]{5,6})?)?"
 )
 _WHEN: Final = re.compile(r"(?:^|[._-])(?:time|ts|timestamp|date|at)$", re.IGNORECASE)
 _DIGITS: Final = str.maketrans("123456789", "000000000")
@@ -280,7 +282,7 @@ def facts(run: Run, replaced: int) -> tuple[str, ...]:
 
 
 def _tally(run: Run, reader: Reader, replaced: int) -> tuple[list[_Tally], Counter[str]]:
-    """Readers may leave columns out, so a field that one stretch of units has no column for is not known to be absent."""
+    """Readers may leave columns out: a field that a stretch of units has no column for is not known to be absent."""
     tallies: dict[str, _Tally] = {}
     failures: Counter[str] = Counter()
     for k, units in enumerate(_stretches(run.pieces)):

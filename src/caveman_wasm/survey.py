@@ -167,9 +167,9 @@ def _turns(
         _extremes(fields)[:most],
         _once(fields, n)[:most],
         _exceptions(shapes)[:most],
-        (i for level in kinds for _, i in sorted((count, first) for first, count in level.values())[: 4 * most]),
         range(1, min(ENDS + 1, n)),
         range(n - 2, max(n - 2 - ENDS, 0), -1),
+        (i for level in kinds for _, i in sorted((count, first) for first, count in level.values())[: 2 * most]),
         range(n if n <= SMALL else 0),
     )
     return [*((tier, i) for i, tier in essential.items()), *((2, i) for i in dict.fromkeys(rest) if i not in essential)]

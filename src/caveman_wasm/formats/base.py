@@ -90,7 +90,7 @@ def join(
     source text for ``document.close_at`` from the numbers of markers and units; None: no reference (envelopes).
     """
     form = format_of(document.format)
-    # Of edits that start together, an empty one (a marker at a group's end) comes first, then the one that holds the others.
+    # Of edits that start together, an empty one (a marker at a group's end) comes first, then what holds the others.
     edits = sorted(_edits(document, runs, format_of, inner), key=lambda e: (e.start, e.stop > e.start, -e.stop))
     out, at, lines = Joined(), 0, _Lines(document)
     for edit in edits:

@@ -322,7 +322,8 @@ _EXIT_NAME: Final = re.compile(r"(?:^|[._])(?:exit_?code|exit_?status|return_?co
 _GOOD_NAME: Final = re.compile(r"(?:^|[._])(?:success|succeeded|ok|passed|healthy)$", re.I)
 _STATUS_NAME: Final = re.compile(r"(?:^|[._])(?:status|status_?code|http_?status)$", re.I)
 _BAD: Final = re.compile(
-    r"(?i)(?:error|err|fatal|critical|crit|alert|emerg(?:ency)?|panic|fail(?:ed|ure|ing)?|exception|refused|rejected|denied|timed?[ _-]?out"
+    r"(?i)(?:error|err|fatal|critical|crit|alert|emerg(?:ency)?|panic|fail(?:ed|ure|ing)?|exception|refused|rejected"
+    r"|denied|timed?[ _-]?out"
     r"|crash(?:ed|loopbackoff)?|aborted|unhealthy|declined|reversed|oomkilled|severe)"
 )
 _NOTHING: Final = frozenset({"", "0", "null", "false", "none", "no", "nil", "n/a", "-", "[]", "{}", "ok"})
@@ -463,7 +464,7 @@ def _take(out: dict[str, list[Value]], name: str, values: list[Value]) -> None:
 
 
 def _doubtful(names: Iterable[str]) -> set[str]:
-    """Names that could be read as the path to a field inside another of them (``a.b`` beside ``a``), and those others."""
+    """Names that read like the path to a field inside another of them (``a.b`` beside ``a``), and those others."""
     known, found = set(names), set()
     for name in known:
         inside = {name[: m.start()] for m in _JOINTS.finditer(name)} & known

@@ -30,13 +30,15 @@ _TIME: Final = (
     r"[12]\d{3}[-/.]\d\d[-/.]\d\d[T ,_]*\d\d:\d\d(?::\d\d(?:[.,]\d{1,9})?)?(?:Z|[+-]\d\d:?\d\d)?"
     rf"|{_MONTH} {{1,2}}\d{{1,2}} (?:\d{{4}} )?\d\d:\d\d:\d\d"
     rf"|\d{{1,2}}/{_MONTH}/\d{{4}}:\d\d:\d\d:\d\d(?: [+-]\d{{4}})?"
-    rf"|(?:(?:Mon|Tue|Wed|Thu|Fri|Sat|Sun),? )?(?:{_MONTH} \d{{1,2}}|\d{{1,2}} {_MONTH}),? (?:\d{{4}} )?\d\d:\d\d:\d\d(?: \d{{4}})?"
+    rf"|(?:(?:Mon|Tue|Wed|Thu|Fri|Sat|Sun),? )?(?:{_MONTH} \d{{1,2}}|\d{{1,2}} {_MONTH}),?"
+    r" (?:\d{4} )?\d\d:\d\d:\d\d(?: \d{4})?"
     r"|\d\d:\d\d:\d\d(?:[.,]\d{1,9})?"
     r"|\d{10}(?:\.\d{1,9}|\d{3})?(?![\d-])|\d{6} \d{6}(?= )"
 )
 _STAMP: Final = re.compile(rf"(?<!\d)(?:{_TIME})", re.ASCII)
 _STARTS: Final = re.compile(
-    rf"[\[(<{{\"']*(?:{_TIME})|[IWEF]\d{{4}} \d\d:|<\d{{1,3}}>|(?:time|ts|timestamp|t)=|\{{\"|-?\d{{1,3}}(?:\.\d{{1,3}}){{3}} [^ ]+ [^ ]+ \["
+    rf"[\[(<{{\"']*(?:{_TIME})|[IWEF]\d{{4}} \d\d:|<\d{{1,3}}>|(?:time|ts|timestamp|t)=|\{{\""
+    rf"|-?\d{{1,3}}(?:\.\d{{1,3}}){{3}} [^ ]+ [^ ]+ \["
     r"|(?:\[)?(?:TRACE|DEBUG|INFO|NOTICE|WARN(?:ING)?|ERROR|FATAL|CRITICAL|SEVERE)\b",
     re.ASCII,
 )
@@ -57,7 +59,8 @@ _KLOG: Final = {"I": "INFO", "W": "WARN", "E": "ERROR", "F": "FATAL"}
 _BAD_LEVELS: Final = frozenset(["ERROR", "ERR", "CRITICAL", "CRIT", "FATAL", "SEVERE", "ALERT", "EMERG", "PANIC"])
 _WARNINGS: Final = frozenset(("WARN", "WARNING"))
 _BAD: Final = re.compile(
-    r"(?i)(?<![\w/.-])(?:\w{0,40}(?:error|exception)s?|fatal|traceback|panic(?:ked)?|segfault|segmentation fault|fail(?:s|ed|ure|ures)?"
+    r"(?i)(?<![\w/.-])(?:\w{0,40}(?:error|exception)s?|fatal|traceback|panic(?:ked)?|segfault"
+    r"|segmentation fault|fail(?:s|ed|ure|ures)?"
     r"|refused|denied|timed out|timeout|unreachable|abort(?:ed)?|crash(?:ed)?|cannot|can't|could not|unable to|severe"
     r"|rejected|corrupt(?:ed|ion)?|out of memory|oom-kill\w*|undefined reference|no such file)(?![\w/.-]*[\w/])",
 )
@@ -70,11 +73,12 @@ _LEVELS: Final = _BAD_LEVELS | _QUIET
 _VARIABLE: Final = re.compile(
     r"(?i)\"[^\"]{0,200}\"|'[^']{0,200}'|\b(?:0x)?(?=[a-z]*[0-9])[0-9a-f-]{4,}\b|[0-9]+", re.ASCII
 )
-# name=value; a value ends where a blank, a bracket or the next name follows, or it says nothing: `total=1,200`, `f=g(x)`.
+# name=value; a value ends where a blank, a bracket or the next name follows, else it says nothing: `total=1,200`.
 # The value is looked at, not taken: a name inside it is found too.
 _FIELD: Final = re.compile(
     r"(?<![\w.-])([A-Za-z_][\w.-]*+)[\"']?(?:[ \t]*+(:)|[ \t]++=[ \t]?|=)"
-    r"(?:(?=(?:\"([^\"\\]*+)\"|([^\s,;&|()\[\]{}<>\"'=]++))[)\]}>]*+(?:[,;&|]*+(?:\s|\Z)|[,;&|][ \t]?[A-Za-z_][\w.-]*=))|)",
+    r"(?:(?=(?:\"([^\"\\]*+)\"|([^\s,;&|()\[\]{}<>\"'=]++))"
+    r"[)\]}>]*+(?:[,;&|]*+(?:\s|\Z)|[,;&|][ \t]?[A-Za-z_][\w.-]*=))|)",
     re.ASCII,
 )
 _LEVEL_FIELD: Final = re.compile(r"(?i)(?<![\w.-])level[\"']?\s*[=:]\s*[\"']?([a-z]*)", re.ASCII)
