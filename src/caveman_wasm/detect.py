@@ -49,13 +49,24 @@ _FENCE: Final = re.compile(r" {0,3}(?:```|~~~)")
 _NOTHING: Final = object()
 
 
+class _Line:
+    """A pattern for the beginning of a line, compiled when first asked: most payloads need few of them."""
+
+    def __init__(self, pattern: str) -> None:
+        self.pattern = pattern
+
+    @cached_property
+    def match(self) -> Callable[[str], re.Match[str] | None]:
+        return re.compile(self.pattern, re.ASCII).match
+
+
 class _Sample:
     """A payload and what several tests ask of it, each worked out once."""
 
     def __init__(self, text: str) -> None:
         self.text = text.removeprefix("\xef\xbb\xbf")
         self.head = self.text[:16384]
-        self._shares: dict[re.Pattern[str], float] = {}
+        self._shares: dict[_Line, float] = {}
 
     @cached_property
     def head_lines(self) -> list[str]:
@@ -85,14 +96,14 @@ class _Sample:
         """Whether Markdown code fences stand at line starts: then what is inside says nothing of the whole."""
         return sum(map(bool, map(_FENCE.match, self.lines))) >= 2
 
-    def share(self, pattern: re.Pattern[str]) -> float:
+    def share(self, pattern: _Line) -> float:
         """The share of lines that the pattern matches from their start; 0 where there are no lines."""
         if pattern not in self._shares:
             hits = sum(map(bool, map(pattern.match, self.lines)))
             self._shares[pattern] = hits / len(self.lines) if self.lines else 0.0
         return self._shares[pattern]
 
-    def count(self, pattern: re.Pattern[str]) -> int:
+    def count(self, pattern: _Line) -> int:
         return round(self.share(pattern) * len(self.lines))
 
     @cached_property
@@ -164,8 +175,8 @@ def _load_lines(text: str) -> Any:
     return lines if len(lines) > 1 else _NOTHING
 
 
-def _pattern(*alternatives: str) -> re.Pattern[str]:
-    return re.compile("|".join(alternatives), re.ASCII)
+def _pattern(*alternatives: str) -> _Line:
+    return _Line("|".join(alternatives))
 
 
 # ---------------------------------------------------------------- binary, agents' own, JSON
@@ -321,10 +332,11 @@ def _diff(sample: _Sample) -> bool:
 
 
 _HTML_BEGINS: Final = re.compile(r"\s*(?:<!doctype html|<html\b|<head\b|<body\b)", re.ASCII | re.IGNORECASE)
-_HTML_LINE: Final = re.compile(
-    r"\s*</?(?:div|p|span|a|ul|ol|li|table|thead|tbody|tr|t[dh]|h[1-6]|section|article|nav|main|header|footer|form|input"
-    r"|button|img|br|hr|pre|script|style|link|meta|title|label|select|option|strong|em|blockquote|figure)\b[^<>]*>",
-    re.ASCII | re.IGNORECASE,
+_HTML_LINE: Final = _pattern(
+    r"(?i:\s*</?(?:div|p|span|a|ul|ol|li|table|thead|tbody|tr|t[dh]|h[1-6]|section|article|nav|main"
+    r"|header|footer|form"
+    r"|input|button|img|br|hr|pre|script|style|link|meta|title|label|select|option|strong|em|blockquote",
+    r"figure)\b[^<>]*>)",
 )
 _HEADING: Final = _pattern(r"#{1,6} \S")
 
@@ -399,7 +411,7 @@ def _like_a_table(rows: list[list[str]], mark: str) -> bool:
         words = max(len(cell.split()) for row in body for cell in row)  # commas with a blank behind are prose's
         return words == 1 or (len(columns) > 2 and _names(header) and not _names(body[0]))
     typed = sum(_is_typed(column) for column in columns)
-    if len(columns) > 2 and len(body) > 5 and not any(" " in cell for row in rows for cell in row):
+    if len(columns) > 2 and len(body) > 1 and not any(" " in cell for row in rows for cell in row):
         return not any(cell.endswith(("{", ";", "(")) for row in rows for cell in row[-1:])
     if _names(header):
         return bool(typed) or len(columns) > 2 or all(len(cell.split()) <= 3 for row in body for cell in row)
@@ -494,18 +506,23 @@ _STATEMENT: Final = _pattern(
     r"\s*@\w[\w.]*(?:\(.*)?$",
     r"\s*(?:self|this|cls)\.\w+",
     # JavaScript, TypeScript
-    r"\s*(?:export |declare )*(?:default )?(?:async )?(?:const|let|var|function\*?|class|interface|enum|type|namespace) [\w${\[]",
+    r"\s*(?:export |declare )*(?:default )?(?:async )?(?:const|let|var|function\*?|class|interface|enum"
+    r"|type|namespace) [\w${\[]",
     r"\s*(?:import|export) .*(?:from )?['\"].*['\"];?$|\s*export [*{]",
     r"\s*(?:module\.)?exports\b.*=|.*\brequire\(['\"]",
-    r"\s*(?:if|for|while|switch|catch|else if|foreach)\s*\(.*|\s*\}\s*(?:else|catch|finally|while)\b|\s*(?:else|do|try)\s*\{",
+    r"\s*(?:if|for|while|switch|catch|else if|foreach)\s*\(.*|\s*\}\s*(?:else|catch|finally|while)\b",
+    r"\s*(?:else|do|try)\s*\{",
     r"\s*case .*:$|\s*default:$",
     # Go, Rust, Swift-like
-    r"\s*(?:package \w+$|import \($|func [\w(]|type \w+ (?:struct|interface|func)\b|(?:if|for|switch) .*\{$|\w[\w, ]* := )",
-    r"\s*(?:pub(?:\(\w+\))? |unsafe |async |const )*(?:fn|impl|struct|trait|mod|use|match|let|enum|macro_rules!)\b.*[;{(,<]",
+    r"\s*(?:package \w+$|import \($|func [\w(]|type \w+ (?:struct|interface|func)\b|(?:if|for"
+    r"|switch) .*\{$|\w[\w, ]* := )",
+    r"\s*(?:pub(?:\(\w+\))? |unsafe |async |const )*(?:fn|impl|struct|trait|mod|use|match|let|enum"
+    r"|macro_rules!)\b.*[;{(,<]",
     r"\s*#!?\[\w",
     # Java, Kotlin, C#, PHP
     r"\s*(?:package|import|using|namespace) (?:static )?[\w.:\\*]+(?: = .*)?[;{]?$",
-    r"\s*(?:public|private|protected|internal|static|final|abstract|override|sealed|open|data|virtual|suspend|partial)\s+\w",
+    r"\s*(?:public|private|protected|internal|static|final|abstract|override|sealed|open|data|virtual"
+    r"|suspend|partial)\s+\w",
     r"\s*(?:fun|val|object|companion) [\w<]",
     r"<\?php|\s*\$\w+(?:->\w+|\[.*\])?(?:\(| [.+-]?= )|\s*(?:echo|print) .*;$",
     # C, C++
@@ -515,12 +532,16 @@ _STATEMENT: Final = _pattern(
     r"\s*(?:int|void|char|bool|float|double|long|short|auto|size_t|u?int\d+_t|string|String)\b[ *&]+\w+.*[;,{(]$",
     r"\s*[A-Z_]+\(.*\)?[;,]?$",
     # Ruby, shell
-    r"\s*(?:end|fi|done|esac|then|do|else|begin|ensure|rescue.*)$|\s*def [\w.?!]+|\s*(?:module|class) [A-Z]\w*|\s*require(?:_relative)? ['\"]",
-    r"#!\s*/|\s*(?:if|elif|while) (?:\[|test |!|\w+ -)|\s*for \w+ in |\s*case .* in$|\s*\w+\(\)\s*\{?$|\s*.*\bdo \|.*\|$",
+    r"\s*(?:end|fi|done|esac|then|do|else|begin|ensure|rescue.*)$|\s*def [\w.?!]+",
+    r"\s*(?:module|class) [A-Z]\w*|\s*require(?:_relative)? ['\"]",
+    r"#!\s*/|\s*(?:if|elif|while) (?:\[|test |!|\w+ -)|\s*for \w+ in |\s*case .* in$|\s*\w+\(\)\s*\{?$",
+    r"\s*.*\bdo \|.*\|$",
     r"\s*(?:local|export|echo|set|shift|exit|cd|source|readonly|unset|trap|eval|printf|attr_\w+|puts) [-\"'$\w:]",
     # SQL
-    r"\s*(?:SELECT|INSERT INTO|UPDATE|DELETE FROM|CREATE|ALTER TABLE|DROP|FROM|WHERE|(?:LEFT |INNER )?JOIN|GROUP BY|ORDER BY|VALUES|BEGIN|COMMIT|PRIMARY KEY|ON|AND|SET)\b",
-    r"\s*(?:select|insert into|update|delete from|create (?:table|index|view|or replace)|alter table|drop table)\b .*[,;(\w]$",
+    r"\s*(?:SELECT|INSERT INTO|UPDATE|DELETE FROM|CREATE|ALTER TABLE|DROP|FROM|WHERE|(?:LEFT "
+    r"|INNER )?JOIN|GROUP BY|ORDER BY|VALUES|BEGIN|COMMIT|PRIMARY KEY|ON|AND|SET)\b",
+    r"\s*(?:select|insert into|update|delete from|create (?:table|index|view|or replace)|alter table"
+    r"|drop table)\b .*[,;(\w]$",
     r"\s*\(.*\)[,;]$",
     # any: an assignment or a call that stands alone
     r"\s*[\w.\[\]'\"$>-]+ (?:[-+*/|&.:?]?=) .*[;,({\[)\]'\"\w]$",
@@ -528,19 +549,26 @@ _STATEMENT: Final = _pattern(
 )  # fmt: skip
 _STRONG: Final = _pattern(
     r"\s*(?:async )?def \w+\(|from [\w.]+ import |import [\w.]+(?: as \w+)?$|\s*class \w+(?:\(.*\))?:$",
-    r"\s*(?:export |async |default )*(?:function\b|const \w+ =|const [{\[]|let \w+|class \w+ .*\{|interface \w+)|import .* from ['\"]",
+    r"\s*(?:export |async |default )*(?:function\b|const \w+ =|const [{\[]|let \w+|class \w+ .*\{"
+    r"|interface \w+)|import .* from ['\"]",
     r"\s*module\.exports|.*\brequire\(['\"]|['\"]use strict['\"]",
     r"package [\w.]+;?$|func [\w(]|type \w+ (?:struct|interface|func)\b|\s*(?:if|for) .*:= .*\{$",
-    r"\s*(?:pub(?:\(\w+\))? |unsafe |async )*(?:fn \w+|impl\b.*\{|struct \w+|trait \w+|mod \w+[;{ ]|use [\w:]+(?:::|;)|enum \w+ \{)|\s*#!?\[\w",
-    r"import [\w.*]+;$|using [\w.]+;$|namespace [\w.\\:]+\s*[;{]?$|\s*(?:public|private|protected|internal) [\w<>\[\], ]+[({;=]",
+    r"\s*(?:pub(?:\(\w+\))? |unsafe |async )*(?:fn \w+|impl\b.*\{|struct \w+|trait \w+|mod \w+[;{ ]"
+    r"|use [\w:]+(?:::|;)|enum \w+ \{)|\s*#!?\[\w",
+    r"import [\w.*]+;$|using [\w.]+;$|namespace [\w.\\:]+\s*[;{]?$",
+    r"\s*(?:public|private|protected|internal) [\w<>\[\], ]+[({;=]",
     r"\s*(?:override |suspend |private |internal |data |open )*(?:fun [\w<.]+.*\(|class \w+)",
     r"<\?php|\s*\$this->|#!\s*/\S*(?:sh|python|perl|ruby|node|env)\b",
-    r"\s*#\s*(?:include\s*[<\"]|define \w|ifn?def \w|endif)|\s*typedef\b|\s*(?:struct|enum|union) \w+\s*\{?;?$|extern \"C\"",
+    r"\s*#\s*(?:include\s*[<\"]|define \w|ifn?def \w|endif)|\s*typedef\b",
+    r"\s*(?:struct|enum|union) \w+\s*\{?;?$|extern \"C\"",
     r"(?:static |inline |const |unsigned |struct )*\w+[ *]+\w+\s*\(.*\)\s*[{;]?$",
     r"\s*(?:fi|done|esac)\b|\s*\w+\(\)\s*\{|\s*if \[.*(?:then)?$|\s*for \w+ in .*(?:do)?$|set -[eux]",
-    r"\s*(?:module|class) [A-Z]\w*(?: < [\w:]+)?$|\s*require(?:_relative)? ['\"]|\s*attr_\w+ :|\s*end$|\s*def [\w.?!]+",
-    r"\s*(?:SELECT\b.*|INSERT INTO \S+|(?:CREATE|ALTER|DROP) (?:OR REPLACE |UNIQUE |TEMP )*(?:TABLE|INDEX|VIEW|FUNCTION|TRIGGER|OPERATOR|TYPE|AGGREGATE|EXTENSION)|DELETE FROM)\b",
-    r"(?i:\s*(?:insert into \S+|create (?:or replace |unique |temp )*(?:table|index|view|function|trigger)|alter table|drop table)\b)",
+    r"\s*(?:module|class) [A-Z]\w*(?: < [\w:]+)?$|\s*require(?:_relative)? ['\"]|\s*attr_\w+ :|\s*end$",
+    r"\s*def [\w.?!]+",
+    r"\s*(?:SELECT\b.*|INSERT INTO \S+|(?:CREATE|ALTER|DROP) (?:OR REPLACE |UNIQUE |TEMP )*(?:TABLE|INDEX"
+    r"|VIEW|FUNCTION|TRIGGER|OPERATOR|TYPE|AGGREGATE|EXTENSION)|DELETE FROM)\b",
+    r"(?i:\s*(?:insert into \S+|create (?:or replace |unique |temp )*(?:table|index|view|function"
+    r"|trigger)|alter table|drop table)\b)",
 )  # fmt: skip
 
 
@@ -596,11 +624,12 @@ _CLOCK: Final = r"\d\d:\d\d:\d\d"
 _TIMED: Final = _pattern(
     rf"[^\w\n]{{0,3}}(?:[\w-]{{1,24}}[: |]\s?)?\d{{4}}[-/.]\d\d[-/.]\d\d[T ,]?\s?\[?{_CLOCK}",
     rf"[^\w\n]{{0,3}}\d\d[-/.](?:\d\d|[A-Z][a-z]{{2}})[-/.]\d{{2,4}}[T :,]\s?{_CLOCK}",
-    rf"[^\w\n]{{0,2}}(?:<\d+>)?(?:[A-Z][a-z]{{2}},? )?(?:[A-Z][a-z]{{2}} [ \d]\d|\d\d [A-Z][a-z]{{2}}),?(?: \d{{4}})? {_CLOCK}",
+    rf"[^\w\n]{{0,2}}(?:<\d+>)?(?:[A-Z][a-z]{{2}},? )?(?:[A-Z][a-z]{{2}} [ \d]\d"
+    rf"|\d\d [A-Z][a-z]{{2}}),?(?: \d{{4}})? {_CLOCK}",
     rf"[^\w\n]{{0,2}}{_CLOCK}(?:[.,]\d+)?\b",
     rf"\S+ \S+ \S+ \[\d+/\w+/\d{{4}}:{_CLOCK}",
     rf"[IWEF]\d{{4}} {_CLOCK}|\[ *\d+\.\d{{3,6}}\] |[12]\d{{9}}(?:\.\d+|\d{{3}})?[ :\t]",
-    rf"(?:\S+ )?(?:time|ts|timestamp|t)=\"?\d{{4}}-\d\d-\d\dT|\{{.*\"(?:time|timestamp|ts|@timestamp)\": ?[\"\d]",
+    r"(?:\S+ )?(?:time|ts|timestamp|t)=\"?\d{4}-\d\d-\d\dT|\{.*\"(?:time|timestamp|ts|@timestamp)\": ?[\"\d]",
     rf"\S+ +\| +\[?\d{{4}}-\d\d-\d\d[T ]{_CLOCK}|(?:start|end)ed at \d{{4}}",
 )
 _LEVELLED: Final = _pattern(
@@ -609,16 +638,24 @@ _LEVELLED: Final = _pattern(
     r".*\b(?:level|lvl|severity)=\"?\w+",
 )
 _TRACE: Final = _pattern(
-    r"\s+at [\w.$<>/@ ]+[(\[]|\s+at \S+:\d+|Caused by: |\s+\.\.\. \d+ more|Traceback \(most recent|  File \".*\", line \d+",
-    r"(?:[\w$]+\.)*\w*(?:Exception|Error)\b(?::|$)|goroutine \d+ \[|panic: |thread '.*' panicked| +\d+: 0x[0-9a-f]+ - ",
+    r"\s+at [\w.$<>/@ ]+[(\[]|\s+at \S+:\d+|Caused by: |\s+\.\.\. \d+ more|Traceback \(most recent",
+    r"  File \".*\", line \d+",
+    r"(?:[\w$]+\.)*\w*(?:Exception|Error)\b(?::|$)|goroutine \d+ \[|panic: |thread '.*' panicked",
+    r" +\d+: 0x[0-9a-f]+ - ",
 )
 _BUILD: Final = _pattern(
-    r"(?:\[[^\]]{2,40}\] )?(?:g?make(?:\[\d+\])?: |libtool: |checking (?:for|whether|if) |config\.status: |/bin/(?:ba)?sh )",
-    r"\[(?:INFO|WARNING|ERROR|WARN|DEBUG)\]|\s+\[[a-z]\w*\] |npm (?:WARN|ERR!|warn|error|notice)|yarn \w+ v|> Task :|BUILD (?:SUCCESS|FAIL)",
-    r"(?:\w*-)?(?:gcc|g\+\+|cc|c\+\+|clang|clang\+\+|ld|ar|cl|rustc|javac|tsc) -|\s+(?:CC|LD|AR|CXX|GEN|HOSTCC) +\S|\[ *\d+%\] |\[\d+/\d+\] ",
-    r"(?:Get|Hit|Ign|Err|Fetched):?\d* |(?:Setting up|Unpacking|Selecting previously|Preparing to unpack|Processing triggers|Reading) ",
-    r"\s*(?:Compiling|Downloading|Downloaded|Building|Checking|Finished|Collecting|Installing|Requirement already|Using cached|Fetching|Resolving|Linking|Generating) ",
-    r"(?:Step \d+/\d+ :| ---> |#\d+ (?:\[|\d|DONE|CACHED|sha256))|\S+:\d+(?::\d+)?: (?:fatal )?(?:warning|error|note|info)\b|\S+: In (?:member )?function ",
+    r"(?:\[[^\]]{2,40}\] )?(?:g?make(?:\[\d+\])?: |libtool: |checking (?:for|whether|if) "
+    r"|config\.status: |/bin/(?:ba)?sh )",
+    r"\[(?:INFO|WARNING|ERROR|WARN|DEBUG)\]|\s+\[[a-z]\w*\] |npm (?:WARN|ERR!|warn|error|notice)|yarn \w+ v",
+    r"> Task :|BUILD (?:SUCCESS|FAIL)",
+    r"(?:\w*-)?(?:gcc|g\+\+|cc|c\+\+|clang|clang\+\+|ld|ar|cl|rustc|javac|tsc) -",
+    r"\s+(?:CC|LD|AR|CXX|GEN|HOSTCC) +\S|\[ *\d+%\] |\[\d+/\d+\] ",
+    r"(?:Get|Hit|Ign|Err|Fetched):?\d* ",
+    r"(?:Setting up|Unpacking|Selecting previously|Preparing to unpack|Processing triggers|Reading) ",
+    r"\s*(?:Compiling|Downloading|Downloaded|Building|Checking|Finished|Collecting|Installing"
+    r"|Requirement already|Using cached|Fetching|Resolving|Linking|Generating) ",
+    r"(?:Step \d+/\d+ :| ---> |#\d+ (?:\[|\d|DONE|CACHED|sha256))",
+    r"\S+:\d+(?::\d+)?: (?:fatal )?(?:warning|error|note|info)\b|\S+: In (?:member )?function ",
     r"(?:copying|creating|adding|running|removing|writing|hard linking|byte-compiling|reading) \S|[+$] \w",
 )  # fmt: skip
 
@@ -648,15 +685,19 @@ _TAG: Final = _pattern(r"\[[^\]]{2,60}\] ", r"[\w.-]{2,40} +\| ")
 # ---------------------------------------------------------------- searches and listings
 
 _HIT: Final = _pattern(
-    r"(?!\d\d:\d\d|https?:)(?:[A-Za-z]:)?[^\s:()\[\]{}=\"'][^:\n=(){}\"']{0,200}:\d+(?::\d+)?[:]", r"[^\s:()=\"']+-\d+-"
+    r"(?!\d\d:\d\d"
+    r"|https?:)(?:[A-Za-z]:)?[^\s:()\[\]{}=\"'][^:\n=(){}\"']{0,200}:\d+(?::\d+)?[:]",
+    r"[^\s:()=\"',]*[./][^\s:()=\"',]*-\d+-",
 )
 _HIT_BY_NAME: Final = re.compile(r"((?:[\w@.+-]*/)*[\w@+-][\w@.+-]*\.\w{1,8}|(?:[\w@.+-]*/)+[\w@.+-]+):", re.ASCII)
 _HIT_OF_ONE: Final = re.compile(r"(\d{1,7})[:-](?!\d\d:)", re.ASCII)
 _NUMBERED: Final = _pattern(r"\d+[:-]")
 _NAME: Final = _pattern(r"(?:\.{0,2}/)?(?:[\w@.+~%#()\[\]&$-]+(?: [\w@.+~%#()&-]+){0,3}/)*[\w@.+~%#()\[\]&$-]*[*/@|]?$")
 _LISTED: Final = _pattern(
-    r"[-dlbcps][-rwxsStT]{9}[.+@]?\s+\d+|total \d|(?:\xe2\x94[\x80-\xbf]|\xc2\xa0|[|`\\ ])+(?:\xe2\x94\x80|--)[\xe2\x94\x80-]*\s?\S",
-    r"\d{6} (?:blob|tree|commit|\d+) [0-9a-f]{7,64}\b|[ MADRCU?!]{2} [\w./\"]\S*$|[0-9.]+[KMGT]?\t\.{0,2}/?\S+$|\S+/?:$",
+    r"[-dlbcps][-rwxsStT]{9}[.+@]?\s+\d+|total \d",
+    r"(?:\xe2\x94[\x80-\xbf]|\xc2\xa0|[|`\\ ])+(?:\xe2\x94\x80|--)[\xe2\x94\x80-]*\s?\S",
+    r"\d{6} (?:blob|tree|commit|\d+) [0-9a-f]{7,64}\b|[ MADRCU?!]{2} [\w./\"]\S*$",
+    r"[0-9.]+[KMGT]?\t\.{0,2}/?\S+$|\S+/?:$",
 )  # fmt: skip
 
 
@@ -711,7 +752,7 @@ _REMARKED: Final = _pattern(r"[#;] ?[\w.-]+ ?=")
 _XML: Final = re.compile(
     r"\s*<(?:\?xml\b|!DOCTYPE (?!html)|[A-Za-z][\w:.-]*(?:\s+[\w:.-]+\s*=\s*[\"'][^\"'<>]*[\"'])*\s*/?>)", re.ASCII
 )
-_USAGE: Final = re.compile(r"\s*usage: ", re.ASCII | re.IGNORECASE)
+_NO_CONFIG: Final = re.compile(r"\s*(?:usage: |commit [0-9a-f]{40}\b)", re.ASCII | re.IGNORECASE)
 _PROSE: Final = _pattern(r"\s*(?:[^\s:=]+ ){7,}\S+")
 
 
@@ -725,7 +766,7 @@ def _config(sample: _Sample) -> bool:
     own = _without_block_texts([line for line in sample.lines if not _REMARK.match(line)])
     if not own:
         return sample.share(_REMARKED) >= 0.1  # settings that are all commented out
-    if sample.fenced or _USAGE.match(sample.head) or sum(map(bool, map(_PROSE.match, own))) > 0.35 * len(own):
+    if sample.fenced or _NO_CONFIG.match(sample.head) or sum(map(bool, map(_PROSE.match, own))) > 0.35 * len(own):
         return False
     return _keyed(own, sample)
 
@@ -746,7 +787,7 @@ _BLOCK_TEXT: Final = _pattern(r".*[:-] +[|>][-+]?\d?$")
 
 
 def _keyed(own: list[str], sample: _Sample) -> bool:
-    def share(*patterns: re.Pattern[str]) -> float:
+    def share(*patterns: _Line) -> float:
         return sum(any(pattern.match(line) for pattern in patterns) for line in own) / len(own)
 
     yaml, assigned, sections = share(_YAML), share(_ASSIGNED), share(_SECTION)
@@ -757,10 +798,8 @@ def _keyed(own: list[str], sample: _Sample) -> bool:
         return True
     if assigned >= 0.7 or (yaml >= 0.35 and share(_YAML, _YAML_ITEM) >= 0.65):
         return True
-    return (
-        share(_BLOCK) >= 0.1
-        and share(_BLOCK, _ASSIGNED, _DIRECTIVE, _YAML) >= 0.75
-        or (yaml >= 0.1 and continued >= 0.5 and share(_YAML, _DIRECTIVE) >= 0.85)
+    return (share(_BLOCK) >= 0.1 and share(_BLOCK, _ASSIGNED, _DIRECTIVE, _YAML) >= 0.75) or (
+        yaml >= 0.1 and continued >= 0.5 and share(_YAML, _DIRECTIVE) >= 0.85
     )
 
 

@@ -32,6 +32,7 @@ __all__ = ["Order", "budget", "left_out", "order"]
 
 SMALL: Final = 1024  # bytes; what is smaller, such as the shell around an envelope, stays whole
 SHORT_RUN: Final = 144  # bytes; a smaller run costs as much as its marker (SELECTION)
+BARE: Final = 16  # bytes of a unit's own below which it is nothing without what is in it
 SHORT_SPAN: Final = 90  # the same within a line
 MARKER_COST: Final = 80  # bytes a marker with its facts is reckoned at while planning
 LEAVES: Final = 9  # tier of an outline's unpinned leaves
@@ -111,18 +112,29 @@ def order(document: Document, query: str = "") -> Order:
 
 def left_out(ordered: Order, places: int) -> list[Run]:
     """The runs that are left out when the first ``places`` of the order stay."""
-    granted: list[list[int]] = [[] for _ in ordered.nodes]
+    granted: list[set[int]] = [set() for _ in ordered.nodes]
     for number, i in ordered.places[:places]:
-        granted[number].append(i)
-    entered: list[set[int]] = []
+        granted[number].add(i)
+    _leave_empty(ordered.nodes, granted)
     runs: list[Run] = []
     for node, mine in zip(ordered.nodes, granted, strict=True):
-        entered.append(set(mine))
-        if node.parent >= 0 and node.unit not in entered[node.parent]:
-            entered[-1].clear()  # the parent is gone, or kept whole since too small to leave out
-            continue
-        runs += _runs(node.group, sorted(mine))
+        if node.parent >= 0 and node.unit not in granted[node.parent]:
+            mine.clear()  # the parent is gone, or kept whole since too small to leave out
+        else:
+            runs += _runs(node.group, sorted(mine))
     return runs
+
+
+def _leave_empty(nodes: list[_Node], granted: list[set[int]]) -> None:
+    """A paragraph of which no sentence stays goes as a paragraph: its neighbours' markers become one."""
+    filled = {(n.parent, n.unit) for n, mine in zip(nodes, granted, strict=True) if mine}
+    for node, mine in zip(reversed(nodes), reversed(granted), strict=True):
+        if node.parent < 0 or mine or (node.parent, node.unit) in filled:
+            continue
+        parent = nodes[node.parent]
+        large = _size(node.group, (0, len(node.group))) >= SHORT_RUN
+        if large and parent.group.mode in ("outline", "head") and parent.cost(node.unit) <= BARE:
+            granted[node.parent].discard(node.unit)
 
 
 def _runs(group: Group, kept: list[int]) -> list[Run]:
