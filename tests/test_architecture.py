@@ -18,7 +18,7 @@ FILES = sorted(ROOT.rglob("*.py"))
 LAYERS = [
     ["errors", "model", "references"],
     ["tokens", "ranking", "markers", "facts", "survey", "select", "formats", "store"],
-    ["narrow", "detect"],
+    ["narrow", "detect", "selectors"],
     ["cutting", "engine"],
     ["tools", "messages"],
     ["doors"],

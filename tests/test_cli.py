@@ -21,10 +21,17 @@ class Shell:
     def __init__(self, home: Path, **environment: str) -> None:
         self.environment = {**os.environ, "CAVEMAN_HOME": str(home), **environment}
 
-    def __call__(self, *arguments: str, stdin: bytes = b"", tool: str = "engine_main") -> subprocess.CompletedProcess[bytes]:
+    def __call__(
+        self, *arguments: str, stdin: bytes = b"", tool: str = "engine_main"
+    ) -> subprocess.CompletedProcess[bytes]:
         code = f"import sys; from caveman_wasm.doors.cli import {tool} as main; sys.exit(main())"
         return subprocess.run(
-            [sys.executable, "-c", code, *arguments], input=stdin, capture_output=True, env=self.environment, timeout=120, check=False
+            [sys.executable, "-c", code, *arguments],
+            input=stdin,
+            capture_output=True,
+            env=self.environment,
+            timeout=120,
+            check=False,
         )
 
 
@@ -67,7 +74,12 @@ def test_retrieve_with_a_question_gives_a_part(shell: Shell) -> None:
 
 
 @pytest.mark.parametrize(
-    ("reference", "code"), [("ccr_" + "a" * 32, "cave_unknown_handle"), ("ccr_abc", "cave_invalid_reference"), ("nonsense", "cave_invalid_reference")]
+    ("reference", "code"),
+    [
+        ("ccr_" + "a" * 32, "cave_unknown_handle"),
+        ("ccr_abc", "cave_invalid_reference"),
+        ("nonsense", "cave_invalid_reference"),
+    ],
 )
 def test_an_unknown_or_malformed_reference_exits_1_with_its_code(shell: Shell, reference: str, code: str) -> None:
     run = shell("retrieve", reference)
@@ -153,7 +165,10 @@ def test_a_reader_that_goes_away_is_no_traceback(shell: Shell) -> None:
     reference = report(shell("compress", stdin=LOG))["recovery_handle"]
     code = "import sys; from caveman_wasm.doors.cli import engine_main as main; sys.exit(main())"
     process = subprocess.Popen(
-        [sys.executable, "-c", code, "retrieve", reference], stdout=subprocess.PIPE, stderr=subprocess.PIPE, env=shell.environment
+        [sys.executable, "-c", code, "retrieve", reference],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        env=shell.environment,
     )
     assert process.stdout is not None
     assert process.stderr is not None

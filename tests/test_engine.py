@@ -51,10 +51,14 @@ def test_every_golden_input_comes_back_byte_for_byte_and_is_smaller(payload: byt
 HARD = st.one_of(
     st.binary(max_size=3000),
     st.text(max_size=2000),
-    st.lists(st.sampled_from([b'{"a":1}', b"\xff", b"\x00", b"\r\n", b"\xef\xbb\xbf", b"ERROR x\n", b"a,b\n", b"# h\n", b"\xed\xa0\x80"])).map(
-        lambda parts: b"".join(parts) * 40
+    st.lists(
+        st.sampled_from(
+            [b'{"a":1}', b"\xff", b"\x00", b"\r\n", b"\xef\xbb\xbf", b"ERROR x\n", b"a,b\n", b"# h\n", b"\xed\xa0\x80"]
+        )
+    ).map(lambda parts: b"".join(parts) * 40),
+    st.tuples(st.sampled_from([ROWS, LOG]), st.integers(0, 3000), st.binary(max_size=8)).map(
+        lambda t: t[0][: t[1]] + t[2] + t[0][t[1] :]
     ),
-    st.tuples(st.sampled_from([ROWS, LOG]), st.integers(0, 3000), st.binary(max_size=8)).map(lambda t: t[0][: t[1]] + t[2] + t[0][t[1] :]),
 )
 
 
@@ -230,7 +234,9 @@ def test_a_smaller_ceiling_makes_our_own_text_anew_from_the_original() -> None:
 CEILED: list[Callable[[], bytes]] = [lambda: ROWS, lambda: LOG]
 
 
-@pytest.mark.parametrize("payload", [p for k, n, p, o in inputs() if not o], ids=[f"{k}/{n}" for k, n, p, o in inputs() if not o])
+@pytest.mark.parametrize(
+    "payload", [p for k, n, p, o in inputs() if not o], ids=[f"{k}/{n}" for k, n, p, o in inputs() if not o]
+)
 def test_a_ceiling_is_kept_and_a_larger_one_never_shows_less(payload: bytes) -> None:
     normal = engine().compress(payload)
     shown: list[int] = []
@@ -254,7 +260,9 @@ def test_other_types_are_invalid_arguments(payload: object) -> None:
         engine().compress(payload)  # type: ignore[arg-type]
 
 
-@pytest.mark.parametrize("options", [{"content_type": "no-such"}, {"max_tokens": 0}, {"max_tokens": True}, {"query": 3}, {"mode": None}])
+@pytest.mark.parametrize(
+    "options", [{"content_type": "no-such"}, {"max_tokens": 0}, {"max_tokens": True}, {"query": 3}, {"mode": None}]
+)
 def test_bad_options_are_invalid_arguments(options: dict[str, object]) -> None:
     with pytest.raises(InvalidArguments):
         engine().compress(LOG, **options)  # type: ignore[arg-type]
@@ -311,7 +319,11 @@ def test_two_processes_with_different_hash_seeds_print_the_same_bytes() -> None:
     script = PRINTER.format(paths=[p for p in sys.path if p])
     runs = {
         subprocess.run(
-            [sys.executable, "-c", script], env={**os.environ, "PYTHONHASHSEED": seed}, capture_output=True, check=True, timeout=300
+            [sys.executable, "-c", script],
+            env={**os.environ, "PYTHONHASHSEED": seed},
+            capture_output=True,
+            check=True,
+            timeout=300,
         ).stdout
         for seed in ("1", "4242")
     }

@@ -7,9 +7,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import partial
 
 from caveman_wasm import markers
 from caveman_wasm.detect import detect
+from caveman_wasm.facts import facts
 from caveman_wasm.formats import FORMATS
 from caveman_wasm.formats.base import Joined, join
 from caveman_wasm.formats.base64_string import is_base64
@@ -36,9 +38,9 @@ class Cut:
     document: Document
     parts: list[_Ordered]
 
-    def joined(self, share: float, handle: str | None) -> Joined:
+    def joined(self, share: float, handle: str | None, most_facts: int | None = None) -> Joined:
         """The text in which ``share`` (0 to 1) of each document's normal places stay, closing with ``handle``'s
-        reference, or with none."""
+        reference, or with none. A marker's facts take ``most_facts`` bytes at most."""
         runs = {id(p.document): left_out(p.order, int(p.places * share)) for p in self.parts}
         form = FORMATS[self.document.format]
 
@@ -50,7 +52,7 @@ class Cut:
             return runs.get(id(document), ())
 
         closing: Callable[[int, int], str] | None = reference if handle is not None else None
-        return join(self.document, runs[id(self.document)], FORMATS.__getitem__, inner, closing)
+        return join(self.document, runs[id(self.document)], FORMATS.__getitem__, inner, closing, partial(facts, most=most_facts))
 
 
 def cut(text: str, kind: str, query: str) -> Cut | None:

@@ -402,9 +402,14 @@ def _separated(sample: _Sample, mark: str) -> bool:
 def _like_a_table(rows: list[list[str]], mark: str) -> bool:
     header, body = rows[0], rows[1:]
     columns = list(zip(*body, strict=True))
-    short = sum(sum(len(cell) for cell in column) <= 32 * len(column) for column in columns)
+    short = sum(
+        sum(map(len, column)) <= 32 * len(column) or not any(" " in cell for cell in column) for column in columns
+    )
     if short < len(columns) - max(1, len(columns) // 4):
         return False  # a column or two may hold prose
+    entries = [line for row in rows[:3] if _TIMED.match(line := mark.join(row))]
+    if len(entries) == 3 and (mark != "\t" or all(map(_LEVELLED.match, entries))):
+        return False  # a log's punctuation
     if mark == "\t":
         return True
     if sum(cell.startswith(" ") for row in body for cell in row[1:]) > 0.5 * len(body) * (len(columns) - 1):
@@ -415,7 +420,7 @@ def _like_a_table(rows: list[list[str]], mark: str) -> bool:
         return not any(cell.endswith(("{", ";", "(")) for row in rows for cell in row[-1:])
     if _names(header):
         return bool(typed) or len(columns) > 2 or all(len(cell.split()) <= 3 for row in body for cell in row)
-    return 2 * typed >= len(columns) > 2 and not any(map(_TIMED.match, (mark.join(row) for row in rows[:3])))
+    return 2 * typed >= len(columns) > 2
 
 
 def _is_typed(column: Sequence[str]) -> bool:
@@ -471,7 +476,7 @@ def _fixed_width(lines: list[str]) -> bool:
     capital = sum(bool(_COLUMN_NAME.match(name)) for name in names)
     if (
         len(names) < (2 if rules else 3)
-        or capital < (0 if rules else 0.8) * len(names)
+        or capital < (0 if rules else 0.7) * len(names)
         or re.search(r"\d\d|[=;{]", rows[0])
     ):
         return False
@@ -500,7 +505,7 @@ _STATEMENT: Final = _pattern(
     # Python
     r"\s*(?:async )?def \w+\(",
     r"\s*class \w+[^\n]*:$",
-    r"(?:from [\w.]+ )?import [\w.*(]+(?: as \w+)?(?:, ?[\w.]+(?: as \w+)?)*(?:,| \(|\\)?(?:\s*#.*)?$",
+    r"\s*(?:from [\w.]+ )?import [\w.*(]+(?: as \w+)?(?:, ?[\w.]+(?: as \w+)?)*(?:,| \(|\\)?(?:\s*#.*)?$",
     r"\s*(?:if|elif|for|while|with|except|try|else|finally)\b[^\n]*:$",
     r"\s*(?:return|raise|yield|assert|del|pass|continue|break)\b(?:$|;|.*[()\[\]{};=.\"'])",
     r"\s*@\w[\w.]*(?:\(.*)?$",
@@ -551,7 +556,9 @@ _STRONG: Final = _pattern(
     r"\s*(?:async )?def \w+\(|from [\w.]+ import |import [\w.]+(?: as \w+)?$|\s*class \w+(?:\(.*\))?:$",
     r"\s*(?:export |async |default )*(?:function\b|const \w+ =|const [{\[]|let \w+|class \w+ .*\{"
     r"|interface \w+)|import .* from ['\"]",
-    r"\s*module\.exports|.*\brequire\(['\"]|['\"]use strict['\"]",
+    r"\s*module\.exports|.*\brequire\(['\"]|['\"]use strict['\"]|.*\bfunction ?\w*\(.*\{$|\s*return\b.*;$",
+    r"\s*(?:\} )?(?:else )?(?:if|for|while|switch|catch) ?\(.*\)\s*\{$|\s*\}\s*else\b|\s*(?:var|let"
+    r"|const) \w+.*[;,{(]$",
     r"package [\w.]+;?$|func [\w(]|type \w+ (?:struct|interface|func)\b|\s*(?:if|for) .*:= .*\{$",
     r"\s*(?:pub(?:\(\w+\))? |unsafe |async )*(?:fn \w+|impl\b.*\{|struct \w+|trait \w+|mod \w+[;{ ]"
     r"|use [\w:]+(?:::|;)|enum \w+ \{)|\s*#!?\[\w",
@@ -573,7 +580,7 @@ _STRONG: Final = _pattern(
 
 
 def _code(sample: _Sample) -> bool:
-    """Most lines that are no comment are statements or end like code, some could be nothing else, no rival fits better."""
+    """Most lines that are no comment are statements or end like code, and some could be nothing else."""
     if sample.head.startswith(("#!/", "<?php")):
         return True
     if sample.fenced or _XML.match(sample.head):
@@ -586,12 +593,16 @@ def _code(sample: _Sample) -> bool:
     strong = sum(map(bool, map(_STRONG.match, own)))
     if strong < max(1, 0.02 * len(own)):
         return False
-    ends = _LOOSE_END if strong >= 0.08 * len(own) else _CODE_END
+    ends = _LOOSE_END if strong >= 0.04 * len(own) else _CODE_END
     like = [bool(_STATEMENT.match(line) or ends.match(line)) for line in own]
-    rivals = sum(
-        bool(_YAML.match(line) or _ASSIGNED.match(line)) for line, code in zip(own, like, strict=True) if not code
-    )
-    return sum(like) >= (0.35 if strong >= 0.08 * len(own) else 0.5) * len(own) and sum(like) > rivals
+    if sum(like) < (0.35 if strong >= 0.08 * len(own) else 0.5) * len(own):
+        return False
+    rivals = [line for line, code in zip(own, like, strict=True) if not code and _is_setting(line)]
+    return strong >= 0.15 * len(own) or sum(like) > len(rivals)
+
+
+def _is_setting(line: str) -> bool:
+    return bool(_YAML.match(line) or _ASSIGNED.match(line))
 
 
 def _minified(head: str) -> bool:
@@ -670,7 +681,7 @@ def _log(sample: _Sample) -> bool:
         return sample.share(_HIT) < 0.6 or timed > 0.5
     if traces >= 0.5 and len(sample.lines) >= 3:
         return True
-    return sample.share(_BUILD) >= 0.4 or _same_tag(sample.lines) >= 0.8
+    return (sample.share(_BUILD) >= 0.4 and sample.count(_BUILD) >= 2) or _same_tag(sample.lines) >= 0.8
 
 
 def _same_tag(lines: list[str]) -> float:

@@ -201,19 +201,19 @@ class Engine:
     ) -> tuple[bytes, tuple[Marker, ...], int]:
         """The joined text: the normal one, or the longest prefix of the order that fits under ``ceiling`` tokens."""
 
-        def made(share: float) -> tuple[bytes, tuple[Marker, ...], int]:
-            joined = cut.joined(share, handle)
+        def made(share: float, most_facts: int | None = None) -> tuple[bytes, tuple[Marker, ...], int]:
+            joined = cut.joined(share, handle, most_facts)
             text = "".join(joined.pieces)
-            output = payload.written(text)
-            return output, tuple(joined.markers), count_tokens(self.counter, raw(text))
+            return payload.written(text), tuple(joined.markers), count_tokens(self.counter, raw(text))
 
         best = made(1.0)
         if ceiling is None or best[2] <= ceiling:
             return best
-        low, high, best = 0, STEPS, made(0.0)
+        best = made(0.0, 0)
+        low, high = 0, STEPS + 1
         while high - low > 1:  # the same steps for every ceiling: a larger one never shows less
             middle = (low + high) // 2
-            tried = made(middle / STEPS)
+            tried = made(middle / STEPS, SHORT_FACTS)
             if tried[2] <= ceiling:
                 low, best = middle, tried
             else:
@@ -264,7 +264,10 @@ class Engine:
     # ------------------------------------------------------------ retrieve
 
     def retrieve(self, reference: str) -> bytes:
-        """The exact original bytes of a record, or an object's data. Raises NotFound, InvalidReference, CorruptRecord."""
+        """The exact original bytes of a record, or an object's data.
+
+        Raises NotFound, InvalidReference, CorruptRecord, StoreUnavailable.
+        """
         parsed = parse_reference(reference)
         if parsed.selector is not None:
             raise InvalidReference(
@@ -276,8 +279,10 @@ class Engine:
         return found
 
     def retrieve_query(self, reference: str, query: str) -> bytes:
-        """A part of the original that answers ``query``: whole units, gaps marked, closing with the reference; the whole
-        original, and nothing else, when nothing matches or a part would not be smaller."""
+        """The part of the original that answers ``query``: whole units, gaps marked, closing with the reference.
+
+        The whole original, and nothing else, when nothing matches or a part would not be smaller.
+        """
         if not isinstance(query, str):
             raise InvalidArguments(f"query must be a str, not {type(query).__name__}.")
         whole = self.retrieve(reference)
@@ -313,6 +318,7 @@ class Engine:
 
 
 STEPS: Final = 256  # shares of the normal result that a ceiling may bring it down to
+SHORT_FACTS: Final = 260  # bytes of facts a marker may have under a ceiling: long rosters are given up first
 
 
 @dataclass(frozen=True, slots=True)

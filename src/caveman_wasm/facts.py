@@ -252,14 +252,17 @@ class _Tally:
         return not self.dead and self.kind is not None
 
 
-def facts(run: Run, replaced: int) -> tuple[str, ...]:
-    """The facts that hold for every unit of ``run``, which replaces ``replaced`` bytes: at most a quarter of that.
+def facts(run: Run, replaced: int, most: int | None = None) -> tuple[str, ...]:
+    """The facts that hold for every unit of ``run``, which replaces ``replaced`` bytes: at most a quarter of that,
+    and at most ``most`` bytes.
 
     Plain text, in the order they are printed. Empty where nothing true is worth its room.
     """
     reader = run.group.reader
     if reader is None or run.count < LEAST_UNITS or replaced < LEAST_BYTES:
         return ()
+    if most is not None:
+        replaced = min(replaced, 4 * most)
     tallies, failures = _tally(run, reader, replaced)
     chosen = _Room(replaced)
     counted = _failures(failures, replaced // 4)

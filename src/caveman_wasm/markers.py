@@ -18,7 +18,10 @@ _SHORTENED = "[caveman: shortened view, "
 _PART = "[caveman: a part of the source, "
 
 # A closing reference, perhaps inside a JSON string, a table cell or a row of empty cells.
-_CLOSING = re.compile(r'\[caveman: [^\[\]\r\n]{1,300}<<ccr:(ccr_(?:obj_)?[0-9a-f]{32})>>\]["\]}\s,;|]{0,4000}\Z', re.ASCII)
+_CLOSING = re.compile(
+    r'\[caveman: [^\[\]\r\n]{1,300}<<ccr:(ccr_(?:obj_)?[0-9a-f]{32})>>\]["\]}\s,;|]{0,4000}\Z',
+    re.ASCII,
+)
 
 
 def singular(noun: str) -> str:

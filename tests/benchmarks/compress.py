@@ -42,13 +42,18 @@ def payloads(size: int) -> dict[str, bytes]:
     log = "\n".join(log_lines(size // 85, 2))
     csv = "\n".join(csv_lines(size // 30, 4, ","))
     text = grown(
-        lambda i: (f"# Chapter {i // 9}\n" if i % 9 == 0 else "")
-        + PARAGRAPH.format(n=i).replace("queues", f"queues of {dice.pick(*NAMES)}")
-        + "\n",
+        lambda i: (
+            (f"# Chapter {i // 9}\n" if i % 9 == 0 else "")
+            + PARAGRAPH.format(n=i).replace("queues", f"queues of {dice.pick(*NAMES)}")
+            + "\n"
+        ),
         size,
     )
     envelope = json.dumps({"content": [{"type": "text", "text": log[: size * 9 // 10]}]})
-    return {k: v[:].encode() for k, v in {"json": rows, "log": log, "tabular": csv, "text": text, "envelope": envelope}.items()}
+    return {
+        k: v[:].encode()
+        for k, v in {"json": rows, "log": log, "tabular": csv, "text": text, "envelope": envelope}.items()
+    }
 
 
 def timed(work: Callable[[], object]) -> float:

@@ -32,7 +32,7 @@ class Dice:
         return choices[self.roll(len(choices))]
 
 
-NAMES = "Ada Brook Chen Dario Elif Farid Grace Hana Ivo June Kofi Lena Mika Nils Olga Pia".split()
+NAMES = ["Ada", "Brook", "Chen", "Dario", "Elif", "Farid", "Grace", "Hana", "Ivo", "June", "Kofi", "Lena", "Mika", "Nils", "Olga", "Pia"]
 
 
 def orders(count: int, seed: int = 1) -> list[dict[str, object]]:
@@ -62,15 +62,26 @@ def json_inputs() -> Iterator[tuple[str, str, dict[str, object]]]:
     yield "orders_query", json.dumps(rows), {"query": "ord-1077"}
     yield "orders_ceiling", json.dumps(rows), {"max_tokens": 600}
     yield "lines", "".join(json.dumps(r) + "\n" for r in rows[:120]), {}
-    services = {f"svc-{n.lower()}": {"replicas": 2, "image": f"reg/{n.lower()}:1.{i}", "healthy": True} for i, n in enumerate(NAMES)}
+    services = {
+        f"svc-{n.lower()}": {"replicas": 2, "image": f"reg/{n.lower()}:1.{i}", "healthy": True}
+        for i, n in enumerate(NAMES)
+    }
     services["svc-lena"]["replicas"] = 900
     yield "map_of_objects", json.dumps({"services": services}), {}
     odd = '{"id":9007199254740993,"id":9007199254740995,"x":1e400,"y":NaN,"html":"<a href=\\"#\\">&amp;</a>","z":-0.0}'
-    yield "odd_values", "[" + ",".join([odd] * 3 + ['{"id":%d,"x":1.50}' % i for i in range(60)]) + "]", {}
-    yield "marker_words", json.dumps([{"note": "… 3 rows elided …", "n": i, "_caveman_ref": "mine"} for i in range(90)]), {}
+    yield "odd_values", "[" + ",".join([odd] * 3 + [f'{{"id":{i},"x":1.50}}' for i in range(60)]) + "]", {}
+    yield (
+        "marker_words",
+        json.dumps([{"note": "… 3 rows elided …", "n": i, "_caveman_ref": "mine"} for i in range(90)]),
+        {},
+    )
     log = "\n".join(log_lines(120, 5))
     csv = "\n".join(csv_lines(90, 6, ","))
-    yield "envelope", json.dumps({"content": [{"type": "text", "text": log}, {"type": "text", "text": csv}], "isError": False}), {}
+    yield (
+        "envelope",
+        json.dumps({"content": [{"type": "text", "text": log}, {"type": "text", "text": csv}], "isError": False}),
+        {},
+    )
     yield "shell", json.dumps({"stdout": log, "stderr": "", "exit_code": 1}, indent=1), {}
     blob = "iVBORw0KGgo" + "".join(Dice(9).pick(*"abcXYZ019+") + chr(65 + i % 26) for i in range(2000))
     yield "base64", json.dumps({"cells": [{"image/png": blob, "text/plain": ["<Figure>"]}], "nbformat": 4}), {}
@@ -103,7 +114,7 @@ def log_inputs() -> Iterator[tuple[str, str, dict[str, object]]]:
     yield "app_ceiling", "\n".join(lines) + "\n", {"max_tokens": 300}
     dice = Dice(3)
     logfmt = [
-        f"ts=2026-03-01T00:{i // 60:02d}:{i % 60:02d}Z level={'error' if i == 77 else 'info'} msg=\"scrape done\" target=node-{dice.roll(9)} failed=0 "
+        f'ts=2026-03-01T00:{i // 60:02d}:{i % 60:02d}Z level={"error" if i == 77 else "info"} msg="scrape done" target=node-{dice.roll(9)} failed=0 '
         f"status=ok took={dice.roll(900) / 1000}s" + (" status=declined" if i == 50 else "")
         for i in range(180)
     ]
@@ -116,7 +127,15 @@ def csv_lines(count: int, seed: int, separator: str) -> Iterator[str]:
     for i in range(count):
         reading = 9999999 if i == 47 else dice.roll(80) + 10
         remark = '"a ""quoted"" remark, over\ntwo lines"' if i % 30 == 29 and separator == "," else "steady"
-        yield separator.join((str(i + 1), dice.pick("Utrecht", "Gent", "Köln", "Lyon"), "fail" if i == 60 else "ok", str(reading), remark))
+        yield separator.join(
+            (
+                str(i + 1),
+                dice.pick("Utrecht", "Gent", "Köln", "Lyon"),
+                "fail" if i == 60 else "ok",
+                str(reading),
+                remark,
+            )
+        )
 
 
 def tabular_inputs() -> Iterator[tuple[str, str, dict[str, object]]]:
@@ -125,7 +144,11 @@ def tabular_inputs() -> Iterator[tuple[str, str, dict[str, object]]]:
     yield "readings_tabs", "\n".join(csv_lines(150, 7, "\t")) + "\n", {"query": "9999999"}
     rows = [line.split(",") for line in csv_lines(60, 8, ",") if line.count(",") == 4]
     rule = "|" + "|".join([" --- "] * 5) + "|"
-    yield "readings_markdown", "\n".join(["| " + " | ".join(rows[0]) + " |", rule, *("| " + " | ".join(r) + " |" for r in rows[1:])]) + "\n", {}
+    yield (
+        "readings_markdown",
+        "\n".join(["| " + " | ".join(rows[0]) + " |", rule, *("| " + " | ".join(r) + " |" for r in rows[1:])]) + "\n",
+        {},
+    )
 
 
 PARAGRAPH = (
@@ -164,7 +187,12 @@ def raw_inputs() -> Iterator[tuple[str, str, bytes, dict[str, object]]]:
 
 def inputs() -> Iterator[tuple[str, str, bytes, dict[str, object]]]:
     """(format, name, payload, options) of every golden case."""
-    for kind, made in (("json", json_inputs()), ("log", log_inputs()), ("tabular", tabular_inputs()), ("text", text_inputs())):
+    for kind, made in (
+        ("json", json_inputs()),
+        ("log", log_inputs()),
+        ("tabular", tabular_inputs()),
+        ("text", text_inputs()),
+    ):
         for name, text, options in made:
             yield kind, name, text.encode("utf-8"), options
     yield from raw_inputs()
@@ -184,7 +212,9 @@ def main() -> None:
 
             result = Engine(open_memory()).compress(payload, **options)  # type: ignore[arg-type]
             (folder / f"{name}.out").write_bytes(result.output)
-            sys.stdout.write(f"{kind}/{name}: {result.tokens_before} → {result.tokens_after} tokens, {result.reason or 'shortened'}\n")
+            sys.stdout.write(
+                f"{kind}/{name}: {result.tokens_before} → {result.tokens_after} tokens, {result.reason or 'shortened'}\n"
+            )
 
 
 if __name__ == "__main__":

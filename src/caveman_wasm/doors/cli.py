@@ -25,8 +25,9 @@ if TYPE_CHECKING:
 __all__ = ["caveman_main", "engine_main"]
 
 REPORTED: Final = (
-    "content_type method tokens_before tokens_after token_count_basis ratio basis recovery_handle lossless_to_model reason error"
-).split()
+    *("content_type", "method", "tokens_before", "tokens_after", "token_count_basis", "ratio", "basis"),
+    *("recovery_handle", "lossless_to_model", "reason", "error"),
+)
 NEARLY_FULL: Final = 0.8  # share of the budget from which reports say so (SPEC 9)
 
 
@@ -66,7 +67,8 @@ def _run(parser: argparse.ArgumentParser, argv: Sequence[str] | None) -> int:
 def _engine_parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(
         prog="caveman-engine",
-        description="Shortens tool output and gives the exact original back. The store is ccr.db in CAVEMAN_HOME or ~/.caveman.",
+        description="Shortens tool output and gives the exact original back.",
+        epilog="The store is ccr.db in the folder CAVEMAN_HOME or ~/.caveman.",
     )
     commands = parser.add_subparsers(required=True, metavar="COMMAND")
     _add_compress(commands)
@@ -190,12 +192,10 @@ def _stats(arguments: argparse.Namespace) -> int:
     if arguments.json:
         print(json.dumps(said))
         return 0
-    print(
-        f"{stats.records} records and {stats.objects} objects, {stats.storage_bytes:,} of {stats.max_storage_bytes:,} bytes"
-    )
-    print(
-        f"{stats.tokens_before:,} tokens became {stats.tokens_after:,} ({stats.ratio:.0%} less; counts are {stats.basis})"
-    )
+    room = f"{stats.storage_bytes:,} of {stats.max_storage_bytes:,} bytes"
+    print(f"{stats.records} records and {stats.objects} objects, {room}")
+    saved = f"{stats.ratio:.0%} less; counts are {stats.basis}"
+    print(f"{stats.tokens_before:,} tokens became {stats.tokens_after:,} ({saved})")
     if stats.refused:
         print(f"the budget was hit {stats.refused} times, last at {stats.refused_at}")
     if stats.storage_bytes >= NEARLY_FULL * stats.max_storage_bytes:

@@ -16,6 +16,7 @@ from caveman_wasm.model import Document, Group, Marker, Rewritten, Run, source
 
 __all__ = ["Format", "Joined", "Reference", "join"]
 
+Facts = Callable[[Run, int], tuple[str, ...]]
 Reference = Callable[[int, int], str]  # (markers, units left out) → what goes in at close_at
 
 
@@ -83,22 +84,24 @@ def join(
     format_of: Callable[[str], Format],
     inner: Callable[[Document], Sequence[Run]],
     reference: Reference | None = None,
+    say: Facts = facts,
 ) -> Joined:
     """The one join: kept slices, a marker for each run, envelopes with their own markers, and the reference.
 
     ``format_of`` finds a format by its name, ``inner`` the runs of an envelope's document. ``reference`` gives the
     source text for ``document.close_at`` from the numbers of markers and units; None: no reference (envelopes).
+    ``say`` gives the facts of a run that replaces so many bytes.
     """
     form = format_of(document.format)
     # Of edits that start together, an empty one (a marker at a group's end) comes first, then what holds the others.
-    edits = sorted(_edits(document, runs, format_of, inner), key=lambda e: (e.start, e.stop > e.start, -e.stop))
+    edits = sorted(_edits(document, runs, format_of, inner, say), key=lambda e: (e.start, e.stop > e.start, -e.stop))
     out, at, lines = Joined(), 0, _Lines(document)
     for edit in edits:
         if edit.start < at:
             continue  # inside something that is gone already
         _copy(out, document, at, edit.start, reference)
         if edit.run is not None:
-            _mark(out, document, edit, form, lines)
+            _mark(out, document, edit, form, lines, say)
         elif edit.envelope is not None:
             _nest(out, document, edit)
         at = edit.stop
@@ -121,13 +124,14 @@ def _edits(
     runs: Sequence[Run],
     format_of: Callable[[str], Format],
     inner: Callable[[Document], Sequence[Run]],
+    say: Facts,
 ) -> list[_Edit]:
     edits = [edit for run in runs for edit in _run_edits(run)]
     for envelope in document.envelopes:
         if envelope.document is not None:
             gone = inner(envelope.document)
             if gone:
-                content = join(envelope.document, gone, format_of, inner)
+                content = join(envelope.document, gone, format_of, inner, say=say)
                 edits.append(_Edit(envelope.start, envelope.stop, envelope=_encoded(content, envelope.encode)))
     return edits
 
@@ -144,11 +148,11 @@ def _run_edits(run: Run) -> list[_Edit]:
     return [*gone, _Edit(end, end, run, inline=pieces != ((0, len(group)),))]
 
 
-def _mark(out: Joined, document: Document, edit: _Edit, form: Format, lines: _Lines) -> None:
+def _mark(out: Joined, document: Document, edit: _Edit, form: Format, lines: _Lines, say: Facts) -> None:
     assert edit.run is not None
     run, group = edit.run, edit.run.group
     spans = tuple((group.starts[a], group.stops[b - 1]) for a, b in run.pieces)
-    said = facts(run, sum(b - a for a, b in spans))
+    said = say(run, sum(b - a for a, b in spans))
     where = lines.of(spans[0]) if len(spans) == 1 else None
     sentence = source(elision(run.count, group.noun, where, said).encode("utf-8", "replace"))
     text = form.marker(sentence, run.count, source("; ".join(said).encode("utf-8", "replace")), group, document)

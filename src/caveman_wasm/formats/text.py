@@ -58,7 +58,8 @@ _ABBREVIATED: Final = re.compile(
     r"|\d{1,3})\.\s*\Z",
     re.ASCII,
 )
-_PIECES: Final = re.compile(rf"(?s).{{{PIECE}}}[^ \t\r\n]*+[ \t\r\n]*+|.+")
+# A run without a blank is cut too, never within a character: continuation bytes go with the bytes before them.
+_PIECES: Final = re.compile(rf"(?s).{{{PIECE}}}[^ \t\r\n]{{0,1000}}+[\x80-\xbf]{{0,3}}+[ \t\r\n]*+|.+")
 
 _ATX: Final = re.compile(r" {0,3}(#{1,6})(?:[ \t]+|(?=[^#\s!]))(?=\S)", re.ASCII)
 _RULER: Final = re.compile(r"([=\-~^\"'*+#`:._])\1{2,}[ \t]*", re.ASCII)

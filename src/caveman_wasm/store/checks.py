@@ -12,6 +12,32 @@ from caveman_wasm.errors import Conflict, CorruptRecord, InputTooLarge, InvalidA
 from caveman_wasm.model import MAX_PAYLOAD, Recovery, TypedObject
 from caveman_wasm.references import content_hash, handle, object_id, parse_reference
 
+__all__ = [
+    "DEEPEST",
+    "MOST",
+    "OBJECT_TYPES",
+    "STATES",
+    "checked_id",
+    "checked_limit",
+    "checked_names",
+    "checked_object",
+    "checked_recovery",
+    "checked_state",
+    "checked_text",
+    "decision_id",
+    "dependencies_from",
+    "dependencies_json",
+    "merged",
+    "moment",
+    "nesting",
+    "now",
+    "object_size",
+    "record_size",
+    "same_object",
+    "verified",
+    "verified_object",
+]
+
 OBJECT_TYPES: Final = (
     "BrowserSnapshot",
     "BuildResult",

@@ -1,0 +1,556 @@
+"""What a payload is: a table of short cases, the confusable ones first among equals."""
+
+from __future__ import annotations
+
+import json
+import os
+import random
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from caveman_wasm.detect import MAX_DEPTH, TESTS, detect, json_depth_ok
+from caveman_wasm.model import source
+
+CORPUS = os.environ.get("CAVEMAN_CORPUS", "")  # a folder of real tool outputs …
+CORPUS_TYPES = os.environ.get("CAVEMAN_CORPUS_TYPES", "")  # … and lines of: file, tab, type|type
+
+
+def kind(payload: str | bytes) -> str:
+    return detect(source(payload.encode() if isinstance(payload, str) else payload))
+
+
+def rows(line: str, count: int = 8) -> str:
+    """``line`` with {i} = 0, 1, … and {w} = a word that changes."""
+    words = ["alpha", "beta", "gamma", "delta", "epsilon", "zeta", "eta"]
+    return "".join(line.replace("{i}", str(i)).replace("{w}", words[i % 7]) + "\n" for i in range(count))
+
+
+STAMP = "2026-05-14 08:00:0{i}"
+HUNK = "@@ -1,3 +1,3 @@\n import os\n-old = 1\n+new = 2\n x\n"
+DIFF = f"diff --git a/x.py b/x.py\nindex 123..456 100644\n--- a/x.py\n+++ b/x.py\n{HUNK}"
+PYTEST = """============================= test session starts ==============================
+platform linux -- Python 3.11.7, pytest-8.3.5
+collected 3 items
+
+tests/test_a.py ..F                                                      [100%]
+
+=================================== FAILURES ===================================
+    def test_x():
+>       assert 1 == 2
+E       assert 1 == 2
+=========================== short test summary info ============================
+FAILED tests/test_a.py::test_x - assert 1 == 2
+========================= 1 failed, 2 passed in 0.12s ==========================
+"""
+TOOL = {"name": "click", "description": "Clicks", "inputSchema": {"type": "object", "properties": {"uid": {}}}}
+FUNCTION = {"type": "function", "function": {"name": "f", "parameters": {"type": "object", "properties": {}}}}
+AX = {"nodes": [{"nodeId": "1", "ignored": False, "role": {"value": "RootWebArea"}}, {"nodeId": "2", "ignored": True}]}
+PROSE = "The committee met on Tuesday, and most of its members were there when the vote was taken at noon.\n"
+MANIFEST = "apiVersion: v1\nkind: Service\nmetadata:\n  name: web-{i}\nspec:\n  type: ClusterIP\n  replicas: {i}\n---"
+PAGE = "<!DOCTYPE html>\n<html><head><title>x</title></head><body><p>Hello</p></body></html>\n"
+LD = '<script type="application/ld+json">{"@context":"https://schema.org","@type":"Article"}</script>'
+GO = (
+    "package main\n\n// Check says whether ok.\nfunc Check(x int) bool {\n\tif x > 3 {\n\t\treturn true\n\t}\n"
+    "\treturn false\n}\n"
+)
+PYTHON = (
+    'import os\nfrom sys import argv\n\n\ndef main(path: str) -> int:\n    """Print it."""\n'
+    "    for name in os.listdir(path):\n"
+    "        if name:\n            print(name)\n    return 0\n\n\nclass A(B):\n    x = 1\n"
+)
+JSX = (
+    "import React from 'react';\nexport default function App() {\n  const [n, setN] = useState(0);\n"
+    "  return (\n    <p>{n}</p>\n  );\n}\n"
+)
+RUST = (
+    "use std::fmt;\n\n#[derive(Debug)]\npub struct P {\n    x: i32,\n}\n\nimpl P {\n"
+    "    pub fn new() -> Self {\n        P { x: 1 }\n    }\n}\n"
+)
+JAVA = (
+    "package a.b;\n\nimport java.util.List;\n\npublic class A {\n    private final int x = 1;\n"
+    "    public int getX() {\n"
+    "        return x;\n    }\n}\n"
+)
+KOTLIN = (
+    "package a\n\nimport b.c.D\n\ndata class P(val x: Int)\n\nfun main(args: Array<String>) {\n"
+    "    val p = P(1)\n    println(p)\n}\n"
+)
+C = (
+    "#include <stdio.h>\n\nstatic int add(int a, int b)\n{\n\treturn a + b;\n}\n\nint main(void)\n{\n"
+    '\tprintf("%d", add(1, 2));\n}\n'
+)
+HEADER = (
+    "/* Copyright: a licence that goes on\n   for several lines of prose, as licences do,\n   and ends here.  */\n"
+    "#ifndef _X_H\n#define _X_H 1\n\n#include <features.h>\n\n"
+    "extern int klogctl (int __type, char *__bufp, int __len) __THROW;\n\n"
+    "typedef unsigned int x_t;\n\nstruct point {\n  int x;\n  int y;\n};\n\n#endif\n"
+)
+CPP = (
+    "#include <vector>\nnamespace a {\ntemplate <typename T>\nclass V : public B<T> {\n public:\n"
+    "  V() = default;\n  int f() const;\n};\n}\n"
+)
+CSHARP = "using System;\n\nnamespace A.B\n{\n    public class C\n    {\n        public int X { get; set; }\n    }\n}\n"
+PHP = "<?php\nnamespace A;\nclass B {\n    public function c($x) {\n        return $this->d($x);\n    }\n}\n"
+RUBY = (
+    "require 'json'\n\nmodule A\n  class B < C\n    attr_reader :x\n\n    def initialize(x)\n      @x = x\n"
+    "    end\n  end\nend\n"
+)
+SHELL = '#!/bin/sh\nset -e\nfor f in *.txt; do\n  if [ -f "$f" ]; then\n    echo "$f"\n  fi\ndone\n'
+SQL = (
+    "CREATE TABLE t (\n  id INTEGER PRIMARY KEY,\n  name TEXT NOT NULL\n);\nINSERT INTO t (id, name) VALUES\n"
+    "  (1, 'a'),\n  (2, 'b');\n"
+)
+TYPES = (
+    "export interface A {\n  x: number;\n  y?: string;\n}\nexport type B = A | null;\n"
+    "export declare function f(a: A): B;\n"
+)
+MINIFIED = (
+    "(()=>{var e={1:(t,n)=>{t.exports=n(2)},2:function(r){return r.a?r.b:r.c}};var o=function(a){if(a){return e[a]}};"
+    * 12
+)
+PS = (
+    "USER         PID %CPU %MEM    VSZ   RSS TTY      STAT START   TIME COMMAND\n"
+    "root           1  0.0  0.1   4188  3356 ?        Ss   08:00   0:01 /sbin/init splash\n"
+    "root          22  0.0  0.0   2580  1508 ?        S    08:00   0:00 sh -c import x; return y\n"
+    "www-data     871  1.2  3.4 812345 91234 ?        Sl   08:01   1:22 nginx: worker process\n"
+)
+DPKG = (
+    "Desired=Unknown/Install/Remove/Purge/Hold\n| Status=Not/Inst/Conf-files/Unpacked\n"
+    "|/ Err?=(none)/Reinst-required (Status,Err: uppercase=bad)\n"
+    "||/ Name           Version      Architecture Description\n"
+    "+++-==============-============-============-=================================\n"
+    "ii  adduser        3.134        all          add and remove users and groups\n"
+    "ii  apt            2.6.1        amd64        commandline package manager\n"
+    "ii  base-files     12.4+deb12u5 amd64        Debian base system miscellaneous files\n"
+)
+KUBECTL = (
+    "NAME                     READY   STATUS             RESTARTS   AGE\n"
+    "web-7d4b9c6f5-abcde      1/1     Running            0          3d\n"
+    "web-7d4b9c6f5-fghij      0/1     CrashLoopBackOff   17         3d\n"
+    "db-0                     1/1     Running            0          12d\n"
+)
+DF = (
+    "Filesystem     1K-blocks     Used Available Use% Mounted on\n"
+    "/dev/sda1       51475068 31231234  17600000  64% /\n"
+    "tmpfs            4018740        0   4018740   0% /dev/shm\n"
+)
+PIP = (
+    "Package            Version\n------------------ ---------\nattrs              25.4.0\n"
+    "hypothesis         6.170.17\nidna               3.20\n"
+)
+PSQL = " id | name  | n\n----+-------+---\n  1 | ann   | 3\n  2 | bob   | 4\n  3 | carol | 5\n"
+MYSQL = "+----+------+\n| id | name |\n+----+------+\n|  1 | ann  |\n|  2 | bob  |\n+----+------+\n"
+TRACE = (
+    "java.io.IOException: Connection was lost\n\tat kafka.utils.Net.read(Net.scala:115)\n"
+    "\tat kafka.utils.Net.call(Net.scala:98)\n"
+    "Caused by: java.net.SocketException: reset\n\tat java.base/sun.nio.ch.Net.poll(Net.java:22)\n\t... 12 more\n"
+)
+PY_TRACE = (
+    'Traceback (most recent call last):\n  File "a.py", line 3, in <module>\n    main()\n'
+    '  File "b.py", line 9, in main\n    raise ValueError("x")\nValueError: x\n'
+)
+LS = "total 340\n" + rows("-rw-r--r-- 1 root root   634 2026-12-01 04:48 file-{i}.rst")
+PLAYWRIGHT = (
+    '- generic [active] [ref=e1]:\n  - button "Skip" [ref=e3]\n  - link "Home" [ref=e4] [cursor=pointer]:\n'
+    '    - /url: "#"\n  - text: Hello\n'
+)
+DEVTOOLS = (
+    'uid=1_0 RootWebArea "Example"\n  uid=1_1 button "Skip To Content"\n'
+    '  uid=1_2 link "Related" url="https://x.example/"\n'
+)
+JUNIT = (
+    '<?xml version="1.0"?><testsuites><testsuite name="a" tests="1">'
+    '<testcase name="t" time="0.1"/></testsuite></testsuites>\n'
+)
+JEST = (
+    "PASS src/a.test.ts\nFAIL src/b.test.ts\n  ● adds\n    expected 1\n\n"
+    "Test Suites: 1 failed, 1 passed, 2 total\nTests:       1 failed, 4 passed, 5 total\n"
+)
+GO_TEST = (
+    "=== RUN   TestA\n--- PASS: TestA (0.00s)\n=== RUN   TestB\n    b_test.go:7: got 1\n"
+    "--- FAIL: TestB (0.01s)\nFAIL\nFAIL\tx/y\t0.012s\n"
+)
+CARGO_TEST = (
+    "running 2 tests\ntest a::works ... ok\ntest b::fails ... FAILED\n\nfailures:\n    b::fails\n\n"
+    "test result: FAILED. 1 passed; 1 failed; 0 ignored\n"
+)
+TAP = "TAP version 13\nok 1 - a\nnot ok 2 - b\n  ---\n  message: x\nok 3 - c\n1..3\n"
+GO_JSON = rows('{"Time":"2026-05-14T08:00:00Z","Action":"run","Package":"x/y","Test":"TestA{i}"}')
+REACT_README = (
+    '<p align="center">\n  <img src="a.png">\n</p>\n\n# Title\n\nSome words about it.\n\n## Install\n\n```sh\n'
+    "npm i x\n```\n"
+)
+FENCED = "# How to\n\nFirst write this:\n\n```python\n" + PYTHON * 3 + "```\n\nThen run it.\n"
+RST = "PEP: 440\nTitle: Versions\nStatus: Final\n\nAbstract\n========\n\n" + PROSE * 4 + "\n::\n\n    [N!]N(.N)*\n"
+FRONT = "---\ntitle: 'Effects'\n---\n\n<Intro>\n\n" + PROSE * 3 + "\n</Intro>\n"
+GUTTERED = "".join(f"{i:6}\t{line}\n" for i, line in enumerate(rows(STAMP + " INFO poll ok", 9).splitlines(), 1))
+CODE_GUTTER = "".join(f"{i:6}\t{line}\n" for i, line in enumerate(PYTHON.splitlines(), 40))
+
+CASES: dict[str, tuple[str, str | bytes]] = {
+    # --- binary
+    "PNG bytes": ("binary", b"\x89PNG\r\n\x1a\n" + bytes(range(256)) * 4),
+    "control characters": ("binary", b"\x01\x02\x03abc" * 50),
+    "Latin-1 prose is text": (
+        "text",
+        "Candide fut chassé du château avec de grands coups de pied. ".encode("latin-1") * 20,
+    ),
+    "a few broken bytes in prose": ("text", PROSE.encode() * 5 + b"\xff\xfe\xc3\n"),
+    # --- agents' own
+    "a Playwright snapshot": ("a11y", PLAYWRIGHT),
+    "a Playwright snapshot in a report": (
+        "a11y",
+        "### Page\n- Page URL: http://x\n### Snapshot\n```yaml\n" + PLAYWRIGHT + "```\n",
+    ),
+    "a devtools snapshot": ("a11y", "## Latest page snapshot\n" + DEVTOOLS),
+    "a CDP tree": ("a11y", json.dumps(AX)),
+    "a CDP tree in a result": ("a11y", json.dumps({"id": 1, "result": AX})),
+    "nodes that are no tree": ("json", '{"nodes":[{"name":"a","role":"master"}]}'),
+    "a tool list": ("toolschema", json.dumps({"tools": [TOOL, TOOL]})),
+    "a tool list in a result": ("toolschema", json.dumps({"jsonrpc": "2.0", "result": {"tools": [TOOL]}}, indent=2)),
+    "a bare array of tools": ("toolschema", json.dumps([TOOL])),
+    "functions to call": ("toolschema", json.dumps([FUNCTION, FUNCTION])),
+    "things with a name and a description": ("json", '[{"name":"a","description":"b"},{"name":"c","description":"d"}]'),
+    "tools that are only names": ("json", '{"tools":["hammer","saw"]}'),
+    "JUnit XML": ("test-report", JUNIT),
+    "a pytest run": ("test-report", PYTEST),
+    "pytest -v": ("test-report", rows("tests/test_a.py::test_{w} PASSED                   [ {i}%]")),
+    "a jest run": ("test-report", JEST),
+    "go test -v": ("test-report", GO_TEST),
+    "go test -json": ("test-report", GO_JSON),
+    "cargo test": ("test-report", CARGO_TEST),
+    "TAP": ("test-report", TAP),
+    "unittest -v": ("test-report", rows("test_{w} (tests.test_a.TestA) ... ok") + "\nRan 8 tests in 0.1s\n\nOK\n"),
+    "a test run in colours": ("terminal", "\x1b[1m" + PYTEST.replace("passed", "\x1b[32mpassed\x1b[0m")),
+    "a log that quotes a test run": ("log", "".join(f"2026-05-14T08:00:00Z {line}\n" for line in PYTEST.splitlines())),
+    "a document that explains a test run": ("text", PROSE + "```\n" + PYTEST + "```\n" + PROSE),
+    # --- JSON
+    "an object": ("json", '{"a": [1, 2, {"b": null}]}'),
+    "an array of records": ("json", json.dumps([{"id": i, "s": "ok", "error": None} for i in range(9)])),
+    "JSON with a BOM": ("json", b'\xef\xbb\xbf{"a":1}'),
+    "JSON with a key twice": ("json", '[{"s":"ok","s":"lost"}]'),
+    "JSON lines": ("json", rows('{"id":{i},"name":"{w}"}')),
+    "JSON lines with blank ones": ("json", rows('{"id":{i}}\n')),
+    "JSON lines of arrays": ("json", rows('[{i},"{w}"]')),
+    "JSON lines that are a log": ("log", rows('{"time":"2026-05-14T08:00:0{i}Z","level":"info","msg":"{w}"}')),
+    "JSON lines with a time and no level": ("json", rows('{"ts":{i},"value":3}')),
+    "a log of JSON with a stray line": ("log", rows('{"ts":"2026-05-14T08:00:0{i}Z","level":"info"}') + "panic\n"),
+    "an MCP envelope": ("json", json.dumps({"content": [{"type": "text", "text": PYTHON}]})),
+    "a shell envelope around HTML": ("json", json.dumps({"stdout": PAGE, "exit_code": 0})),
+    "a big integer": ("json", "[" + "9" * 5000 + "]"),
+    "NaN": ("json", '[NaN, Infinity, 1e5, {"a": -0.0}]'),
+    "GeoJSON": ("json", '{"type":"FeatureCollection","features":[{"type":"Feature","geometry":null,"properties":{}}]}'),
+    "JSON cut off": ("text", json.dumps([{"id": i, "name": "x"} for i in range(50)])[:-7]),
+    "JSON with a trailing comma": ("text", '[{"id": 1, "name": "a"},\n {"id": 2, "name": "b"},\n]\n'),
+    "JSON as deep as may be": ("json", "[" * MAX_DEPTH + "]" * MAX_DEPTH),
+    "JSON far too deep": ("json", "[" * 40_000 + "]" * 40_000),
+    "brackets never closed": ("text", "[" * 100_000),
+    "a log that begins with a bracket": ("log", rows("[" + STAMP + ",918] WARN [Fetcher-0], Error in fetch {w}")),
+    "JSON after a prompt": ("text", '$ curl -s https://x.example/api\n{"a": 1, "b": [1, 2, 3]}\n'),
+    # --- terminal
+    "colours": ("terminal", rows("\x1b[32mok\x1b[0m {w} {i}")),
+    "a window title": ("terminal", "\x1b]0;title\x07done\nnext\nlast\n"),
+    "a redrawn progress bar": ("terminal", "".join(f"\rfetching {i}%" for i in range(0, 101, 5)) + "\ndone\n"),
+    "a progress bar that never ends its line": ("terminal", "\r".join(f"fetching {i}% [===>    ]" for i in range(20))),
+    "coloured grep": ("terminal", rows("\x1b[35msrc/a.py\x1b[m:\x1b[32m{i}\x1b[m:import {w}")),
+    "CRLF is no redrawing": ("log", rows(STAMP + " INFO {w}").replace("\n", "\r\n")),
+    "CR CR LF is no redrawing": ("log", rows(STAMP + " INFO {w}").replace("\n", "\r\r\n")),
+    "CR alone as line end": ("log", rows(STAMP + " ERROR disk {w}").replace("\n", "\r")),
+    # --- diffs
+    "git diff": ("diff", DIFF),
+    "a bare hunk": ("diff", HUNK),
+    "git log -p": (
+        "diff",
+        f"commit {'a' * 40}\nAuthor: A <a@x.example>\nDate:   Tue May 3 21:39:59 2016\n\n    Fix it\n\n{DIFF}",
+    ),
+    "diff -ru": (
+        "diff",
+        f"diff -ru a/x b/x\n--- a/x\t2026-05-14 08:00:00\n+++ b/x\t2026-05-14 08:00:01\n{HUNK}Only in b: y\n",
+    ),
+    "plain diff": ("diff", "3c3\n< old line\n---\n> new line\n7a8,9\n> more\n> and more\n"),
+    "a diff of a diff": (
+        "diff",
+        f"--- a.diff\n+++ b.diff\n@@ -1,4 +1,4 @@\n diff --git a/x b/x\n--- a/x\n-+++ b/x\n++++ b/y\n{HUNK}",
+    ),
+    "a diff of a table": ("diff", DIFF + rows("+{i},{w},ok")),
+    "a format-patch mail": (
+        "diff",
+        f"From {'b' * 40} Mon Sep 17 00:00:00 2001\nFrom: A <a@x.example>\nSubject: [PATCH] x\n\n---\n{DIFF}",
+    ),
+    "prose around a fenced diff": ("text", PROSE * 3 + "\n```diff\n" + DIFF + "```\n" + PROSE * 3),
+    # --- HTML
+    "a page": ("html", PAGE),
+    "a page with JSON-LD": ("html", PAGE.replace("</head>", LD + "</head>")),
+    "a page after comments": ("html", "<!-- built -->\n<?xml version='1.0'?>\n" + PAGE),
+    "a fragment": ("html", rows('<div class="row"><span>{w}</span></div>')),
+    "Markdown with HTML at its head": ("text", REACT_README),
+    "comments that never end": ("text", "<!--" * 2000),
+    # --- tables
+    "CSV": ("tabular", "id,name,note\n" + rows("{i},{w},ok")),
+    "CSV with a BOM": ("tabular", b"\xef\xbb\xbfid,name,note\n" + rows("{i},{w},ok").encode()),
+    "CSV with CRLF": ("tabular", ("id,name\n" + rows("{i},{w}")).replace("\n", "\r\n")),
+    "CSV, all quoted": ("tabular", '"Code","Name","Region"\n' + rows('"00{i}","{w}","Africa"')),
+    "CSV with quoted newlines": ("tabular", "a,b,why\n" + rows('{i},2,"First line,\nsecond {w}\n\nlast"')),
+    "CSV with one column of prose": ("tabular", "c1,c2,c3,why\n" + rows('{i},2,3,"' + PROSE.strip() + '"')),
+    "CSV in Arabic": ("tabular", '"Code","Name","Area"\n' + rows('"00{i}","العالم","أفريقيا الشمالية"')),
+    "semicolons": ("tabular", "id;name;price\n" + rows("{i};{w};1,50")),
+    "TSV": ("tabular", "id\trate\n" + rows("100{i}\t.09{i}")),
+    "TSV without a header": ("tabular", rows("{i}\tAnn\t{i}\tok")),
+    "CSV without a header": ("tabular", rows("{i},{w},ok,17")),
+    "CSV cut off in a row": ("tabular", "id,name,note\n" + rows("{i},{w},ok", 40) + "41,al"),
+    "CSV with our marker's words": ("tabular", "id,name,note\n" + rows("{i},{w},see 5 rows elided")),
+    "a Markdown table": ("tabular", "| id | name |\n|----|:----:|\n" + rows("| {i} | {w} |")),
+    "psql": ("tabular", PSQL),
+    "mysql": ("tabular", MYSQL),
+    "ps": ("tabular", PS),
+    "dpkg -l": ("tabular", DPKG),
+    "kubectl get": ("tabular", KUBECTL),
+    "df": ("tabular", DF),
+    "pip list": ("tabular", PIP),
+    "prose with a comma a line": (
+        "text",
+        rows("The {w} committee met on Tuesday, and then everybody went home to rest."),
+    ),
+    "prose with short clauses": ("text", rows("We went to {w}, then home.\nIt rained, as ever.")),
+    "a Markdown document with a table": (
+        "text",
+        "# Emoji\n\n" + PROSE + "\n| a | b |\n|---|---|\n" + rows("| {i} | :{w}: |", 30),
+    ),
+    # --- code
+    "Python": ("code", PYTHON),
+    "JavaScript": ("code", JSX),
+    "TypeScript types": ("code", TYPES),
+    "minified JavaScript": ("code", MINIFIED),
+    "Go": ("code", GO),
+    "Rust": ("code", RUST),
+    "Java": ("code", JAVA),
+    "Kotlin": ("code", KOTLIN),
+    "C": ("code", C),
+    "a C header": ("code", HEADER),
+    "C++": ("code", CPP),
+    "C#": ("code", CSHARP),
+    "PHP": ("code", PHP),
+    "Ruby": ("code", RUBY),
+    "shell": ("code", SHELL),
+    "SQL": ("code", SQL),
+    "Python with a long docstring": ("code", '"""' + PROSE * 30 + '"""\n' + PYTHON),
+    "Python as cat -n prints it": ("code", CODE_GUTTER),
+    "code that holds a table": (
+        "code",
+        "package x\n\nvar t = []row{\n" + rows('\t{{i}, "{w}", 17},') + "}\n\n" + GO[14:],
+    ),
+    # --- logs
+    "a log": ("log", rows(STAMP + " INFO batch {i} done failed=0")),
+    "a log with a BOM": ("log", b"\xef\xbb\xbf" + rows(STAMP + " INFO step {i} ok").encode()),
+    "a log as cat -n prints it": ("log", GUTTERED),
+    "a log of epoch seconds": ("log", rows("171567360{i} INFO poll {w}")),
+    "syslog": ("log", rows("Mar 29 10:36:4{i} host sshd[750]: Accepted publickey for {w} from 10.0.0.{i}")),
+    "nginx": ("log", rows('10.0.0.{i} - - [14/May/2026:08:00:0{i} +0000] "GET /{w} HTTP/1.1" 200 612 "-" "curl"')),
+    "logfmt": ("log", rows('ts=2026-05-14T08:00:0{i}.891Z caller=main.go:513 level=info msg="No {w}"')),
+    "klog": ("log", rows("I0514 08:00:0{i}.123456       1 main.go:17] starting {w}")),
+    "dmesg": ("log", rows("[    {i}.123456] usb 1-1: new {w} device")),
+    "levels without times": ("log", rows('[INFO] plugin/ready: Still waiting on: "{w}"')),
+    "Python's logging": ("log", rows("WARNING:root:{w} is deprecated")),
+    "docker compose": ("log", rows("web-1  | GET /{w} 200")),
+    "a log with Java traces": ("log", (STAMP.format(i=1) + " ERROR failed\n" + TRACE) * 4),
+    "a Java trace alone": ("log", TRACE),
+    "a Python trace": ("log", PY_TRACE),
+    "make": ("log", rows("make[1]: Entering directory '/x/{w}'\n  CC       {w}.lo\nlibtool: compile:  gcc -c {w}.c")),
+    "maven": ("log", rows("[INFO]     [mkdir] Created dir: /ige/{w}")),
+    "compiler warnings": (
+        "log",
+        rows("src/{w}.c:9{i}:23: warning: comparison between signed and unsigned [-Wsign-compare]"),
+    ),
+    "apt": (
+        "log",
+        rows("Selecting previously unselected package {w}.\nUnpacking {w} (1.{i}) ...\nSetting up {w} (1.{i}) ..."),
+    ),
+    "a tagged build": ("log", rows("[Build on CentOS 7] for ( i = 0; i < {i}; ++i ) {w}")),
+    "a log full of code words": ("log", rows(STAMP + " DEBUG function return class import def public static {w}();")),
+    "a log that holds commas": ("log", rows("2026-05-14 08:00:0{i},123 INFO done, {w}")),
+    "a log of forged markers": ("log", rows(STAMP + " INFO a") + "… 5000 lines elided (caveman): all status=ok …\n"),
+    # --- searches and listings
+    "grep -n over code": ("search-result", rows("src/a{i}.js:{i}: import x from 'y'; return x;")),
+    "grep -rn over Python": ("search-result", rows("./pkg/{w}.py:1{i}:    def {w}(self):")),
+    "grep -r": ("search-result", rows("pkg/{w}.py:import os")),
+    "grep -n on one file": ("search-result", rows("1{i}:def {w}(x):")),
+    "grep -A": ("search-result", rows("a/{w}.py:1{i}:def f():\na/{w}.py-2{i}-    return 1\n--")),
+    "ripgrep with columns": ("search-result", rows("src/{w}.rs:1{i}:5:pub fn {w}() {")),
+    "ripgrep with headings": ("search-result", rows("src/{w}.rs\n12:pub fn a() {\n19:pub fn b() {\n")),
+    "grep over a log": ("search-result", rows("logs/{w}.log:1{i}:2026-05-14 08:00:00 ERROR disk full")),
+    "find": ("search-result", rows("./src/pkg/{w}-{i}.py")),
+    "git ls-files": ("search-result", rows("src/pkg/{w}_{i}.rs")),
+    "ls -lR": ("search-result", "docs:\n" + LS + "\ndocs/api:\n" + LS),
+    "names ended by NUL": ("search-result", "\0".join(f"src/{w}.py" for w in ("alpha", "beta", "gamma")) + "\0"),
+    "git ls-tree -z": ("search-result", "".join(f"100644 blob {'1a' * 20}\tsrc/f{i}\0" for i in range(5))),
+    "git status --short": ("search-result", rows(" M src/{w}.py\n?? tests/{w}/")),
+    # --- configuration
+    "YAML": ("config", "a: 1\nb:\n  - x\n  - y\nc:\n  d: true\n"),
+    "Kubernetes manifests": ("config", rows(MANIFEST)),
+    "YAML that looks like code": (
+        "config",
+        "if: github.ref == 'x'\nfor: each\nclass: public\nimport:\n  - return\ndef: function()\n",
+    ),
+    "YAML with texts in it": ("config", "description: |\n" + ("  " + PROSE) * 9 + "type: object\nname: x\n"),
+    "a flow list without end": ("config", "a: 1\nb: 2\nc: " + "[" * 9000 + "\nd: 4\ne: 5\n"),
+    "TOML": ("config", '[build-system]\nrequires = ["x>=1"]\n\n[project]\nname = "a"\nversion = "1"\n'),
+    "a Cargo lock": ("config", "version = 3\n\n" + rows('[[package]]\nname = "{w}"\nversion = "1.{i}"\n')),
+    "a yarn lock": (
+        "config",
+        '# yarn lockfile v1\n\n\n"@a/b@npm:^1":\n  version "1.0"\n  resolved "https://x.example/b.tgz"\n' * 3,
+    ),
+    "INI": ("config", "; comment\n[tox]\nrequires =\n    tox>=4\nenv_list =\n    lint\n    py311\n"),
+    "dotenv": ("config", "# server\nDB_HOST=localhost\nDB_PORT=5432\nexport TOKEN=x\n"),
+    "dotenv, all commented out": (
+        "config",
+        "# Address to listen on.\n# HOST=127.0.0.1\n#\n# Port to listen on.\n# PORT=80\n",
+    ),
+    "HCL": (
+        "config",
+        'resource "aws_s3_bucket" "b" {\n  bucket = "x"\n  acl    = "private"\n\n  tags = {\n    a = "b"\n  }\n}\n',
+    ),
+    "XML": ("config", '<?xml version="1.0"?>\n<project>\n  <id>x</id>\n</project>\n'),
+    "SVG": ("config", '<svg xmlns="http://www.w3.org/2000/svg">\n<path d="M0 0"/>\n</svg>\n'),
+    "properties": ("config", "# x\nserver.port=8080\nserver.name=a b c\nspring.x.y=z\n"),
+    # --- text
+    "nothing": ("text", ""),
+    "a blank": ("text", " "),
+    "prose": ("text", PROSE * 9),
+    "Markdown": ("text", "# Title\n\n" + PROSE * 3 + "\n- one\n- two\n\n## More\n\n" + PROSE * 3),
+    "Markdown with code words": (
+        "text",
+        "# Title\n\n" + "Import the module 0 and return the class. See { braces }.\n\n" * 9,
+    ),
+    "Markdown with a code fence": ("text", FENCED),
+    "Markdown with front matter": ("text", FRONT),
+    "reStructuredText": ("text", RST),
+    "Japanese": ("text", "コンポーネントは、外部システムと同期を行う必要があります。\n" * 9),
+    "Han without breaks": ("text", "中文字符测试" * 2000),
+    "letters without end": ("text", "a" * 20_000),
+    "newlines without end": ("text", "x" + "\n" * 20_000 + "x"),
+    "a README of steps": ("text", "Install\n=======\n\n1. Download it.\n2. Run it, please.\n\n" + PROSE * 3),
+    "a usage text": (
+        "text",
+        "usage: tool [-h] FILE\n\noptions:\n  -h, --help  show this help\n  -b     : issue warnings\n",
+    ),
+    "git log": (
+        "text",
+        f"commit {'c' * 40}\nAuthor: A <a@x.example>\nDate:   Tue May 3 21:39:59 2016\n\n    Fix the thing\n",
+    ),
+}
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_is(name: str) -> None:
+    expected, payload = CASES[name]
+    assert kind(payload) == expected
+
+
+def test_the_table_holds_enough_cases() -> None:
+    assert len(CASES) >= 120
+    assert {expected for expected, _ in CASES.values()} == {test.name for test in TESTS}
+
+
+def test_every_row_of_the_table_says_why() -> None:
+    assert all(test.name and test.why for test in TESTS)
+    assert TESTS[-1].name == "text"
+
+
+@pytest.mark.skipif(not (CORPUS and CORPUS_TYPES), reason="CAVEMAN_CORPUS and CAVEMAN_CORPUS_TYPES are not set")
+def test_real_files_have_a_right_type() -> None:
+    table = [line.split("\t") for line in Path(CORPUS_TYPES).read_text().splitlines() if not line.startswith("#")]
+    wrong = {
+        name: got for name, right in table if (got := kind((Path(CORPUS) / name).read_bytes())) not in right.split("|")
+    }
+    assert not wrong
+
+
+# ---------------------------------------------------------------- depth
+
+
+@pytest.mark.parametrize(
+    ("text", "ok"),
+    [
+        ("", True),
+        ("[" * MAX_DEPTH + "]" * MAX_DEPTH, True),
+        ("[" * (MAX_DEPTH + 1) + "]" * (MAX_DEPTH + 1), False),
+        ('{"a":' * MAX_DEPTH + "1" + "}" * MAX_DEPTH, True),
+        ('{"a":[' * MAX_DEPTH + "1" + "]}" * MAX_DEPTH, False),
+        ("[]" * 10_000, True),
+        (json.dumps(["[" * 500, '"' + "[" * 500, "\\" + "[" * 500, '\\"[[' * 200]), True),
+        ('["\\\\",' + "[" * MAX_DEPTH + "]" * MAX_DEPTH + "]", False),
+    ],
+)
+def test_depth_is_that_of_brackets_outside_of_strings(text: str, ok: bool) -> None:
+    assert json_depth_ok(text) is ok
+
+
+VALUES = st.recursive(
+    st.none() | st.text(alphabet='[]{}"\\a', max_size=8), lambda inner: st.lists(inner, max_size=4), max_leaves=40
+)
+
+
+def _depth(value: object) -> int:
+    return 1 + max(map(_depth, value), default=0) if isinstance(value, list) else 0
+
+
+@settings(deadline=None)
+@given(VALUES, st.integers(0, 130))
+def test_depth_is_counted_right_for_any_json(value: object, wrapped: int) -> None:
+    text = "[" * wrapped + json.dumps(value) + "]" * wrapped
+    assert json_depth_ok(text) is (_depth(value) + wrapped <= MAX_DEPTH)
+
+
+# ---------------------------------------------------------------- any input, in time
+
+HARD: dict[str, Callable[[int], str]] = {
+    "one letter": lambda n: "a" * n,
+    "blanks": lambda n: " " * n,
+    "newlines": lambda n: "\n" * n,
+    "carriage returns": lambda n: "\r" * n,
+    "CR and a letter": lambda n: "\ra" * (n // 2),
+    "quotes": lambda n: '"' * n,
+    "escaped quotes": lambda n: '["' + '\\"' * (n // 2),
+    "an unclosed quote": lambda n: 'a,b\n1,"' + "x,y\n" * (n // 4),
+    "brackets": lambda n: "[" * n,
+    "brackets, closed": lambda n: "[" * (n // 2) + "]" * (n // 2),
+    "comments": lambda n: "<!--" * (n // 4),
+    "comments, closed": lambda n: "<!---->" * (n // 7),
+    "rules": lambda n: "-=" * (n // 2),
+    "rules and blanks": lambda n: ("--- === " * 30 + "x\n") * (n // 242),
+    "slashes": lambda n: "/a" * (n // 2),
+    "words": lambda n: ("a " * 140 + "\n") * (n // 281),
+    "stars": lambda n: ("int *&" * 40 + "\n") * (n // 241),
+    "NULs": lambda n: "a\0" * (n // 2),
+    "JSON lines": lambda n: '{"a":[1,2]}\n' * (n // 12),
+    "bytes that are no UTF-8": lambda n: "\xff\xfe" * (n // 2),
+}
+
+
+@pytest.mark.parametrize("name", HARD)
+def test_takes_time_in_proportion_whatever_is_in_it(name: str) -> None:
+    start = time.perf_counter()
+    detect(HARD[name](1_000_000))
+    assert time.perf_counter() - start < 1.5  # under 0.1 s here; the margin is for a loaded machine
+
+
+@settings(max_examples=300, deadline=None)
+@given(st.binary(max_size=400))
+def test_any_bytes_have_a_type(data: bytes) -> None:
+    assert kind(data) in {test.name for test in TESTS}
+
+
+@settings(max_examples=200, deadline=None)
+@given(st.text(alphabet='{}[]",:-+=|<>/\\.\n\t aZ0é\r#;', max_size=300))
+def test_any_text_of_telling_characters_has_a_type(text: str) -> None:
+    assert kind(text) in {test.name for test in TESTS}
+
+
+def test_what_lies_in_the_middle_of_a_big_payload_is_looked_at() -> None:
+    rnd = random.Random(1)
+    log = "".join(f"2026-05-14 08:00:00 INFO {rnd.random()}\n" for _ in range(20_000))
+    assert kind("Starting up.\nReading settings.\n" + log) == "log"
