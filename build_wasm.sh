@@ -126,9 +126,9 @@ run_tests() {
   check "ruff format" limit 120 "$PY" -m ruff format --check .
   check mypy limit 300 "$PY" -m mypy
   check tsc limit 120 npm --prefix web run --silent typecheck
-  check "native tests" pytest_for 480 tests --ignore=tests/pyodide --ignore=tests/browser "${long[@]}"
-  check "Pyodide in Node" pytest_for 240 tests/pyodide --dist-dir build/pyodide-test --runtime node "${long[@]}"
-  check Chromium pytest_for 300 tests/browser "${long[@]}"
+  check "native tests" pytest_for 900 tests --ignore=tests/pyodide --ignore=tests/browser "${long[@]}"
+  check "Pyodide in Node" pytest_for 400 tests/pyodide --dist-dir build/pyodide-test --runtime node "${long[@]}"
+  check Chromium pytest_for 500 tests/browser "${long[@]}"
   [ -z "$failed" ] || die "failed: $failed"
   say "all checks passed"
 }
