@@ -15,11 +15,14 @@ from caveman_wasm.facts import facts
 from caveman_wasm.formats import FORMATS
 from caveman_wasm.formats.base import Joined, join
 from caveman_wasm.formats.base64_string import is_base64
-from caveman_wasm.model import Document, Run
+from caveman_wasm.formats.wrappers import put_back, unwrapped
+from caveman_wasm.model import Document, Rewritten, Run
 from caveman_wasm.narrow import narrow
 from caveman_wasm.select import Order, budget, left_out, order
 
 __all__ = ["FORMATS", "Cut", "cut", "view"]
+
+_TEXT_OF = {"html": "text of an HTML page", "terminal": "text of terminal output"}  # views say what they are parts of
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,7 +55,9 @@ class Cut:
             return runs.get(id(document), ())
 
         closing: Callable[[int, int], str] | None = reference if handle is not None else None
-        return join(self.document, runs[id(self.document)], FORMATS.__getitem__, inner, closing, partial(facts, most=most_facts))
+        return join(
+            self.document, runs[id(self.document)], FORMATS.__getitem__, inner, closing, partial(facts, most=most_facts)
+        )
 
 
 def cut(text: str, kind: str, query: str) -> Cut | None:
@@ -70,28 +75,48 @@ def cut(text: str, kind: str, query: str) -> Cut | None:
 def view(text: str, query: str, handle: str) -> str | None:
     """The part of source text that answers ``query``; None when there is none, or none that is smaller."""
     kind = detect(text)
-    document = _opened(text, kind) if kind in FORMATS else None
-    return None if document is None else narrow(document, query, markers.view(handle))
+    document = _opened(text, kind, narrowing=True) if kind in FORMATS else None
+    return None if document is None else narrow(document, query, markers.view(handle), origin=_TEXT_OF.get(kind))
 
 
-def _opened(text: str, kind: str) -> Document | None:
+def _opened(text: str, kind: str, narrowing: bool = False) -> Document | None:
     """The document, each envelope in it cut by what its content is; one that is of no known format stays closed."""
-    document = _split(text, kind)
+    document = _split(text, kind, narrowing)
     for envelope in document.envelopes if document is not None else ():
         inside = "base64" if is_base64(envelope.text) else detect(envelope.text)
-        envelope.document = _split(envelope.text, inside) if inside in FORMATS else None
+        envelope.document = _split(envelope.text, inside, narrowing) if inside in FORMATS else None
     return document
 
 
-def _split(text: str, kind: str) -> Document | None:
+def _split(text: str, kind: str, narrowing: bool = False) -> Document | None:
+    wrapped = unwrapped(text)
+    if wrapped is not None:
+        document = _split(wrapped.text, kind, narrowing)
+        return None if document is None else put_back(document, wrapped, text)
     form = FORMATS[kind]
-    rewritten = form.rewrite(text)
+    rewritten = None if narrowing and kind == "diff" else form.rewrite(text)
+    if kind == "terminal" and rewritten is not None:
+        return _as_it_looks(rewritten)
     document = form.split(rewritten.text if rewritten else text)
     if document is not None and rewritten is not None:
         document.origin = rewritten
     return document
 
 
+def _as_it_looks(shown: Rewritten) -> Document | None:
+    """What a terminal showed, cut by the format it looks like, else by lines."""
+    from caveman_wasm.formats.terminal import TERMINAL, redrawn
+
+    kind = detect(shown.text)
+    document = _split(shown.text, kind) if kind in TERMINAL.inside and kind in FORMATS else None
+    document = document or TERMINAL.split(shown.text)
+    if document is not None:
+        document.origin = redrawn(shown, document.origin)
+        document.keep = None if document.format in TERMINAL.own else TERMINAL.keep
+    return document
+
+
 def _in_order(document: Document, size: int, query: str) -> _Ordered:
     ordered = order(document, query)
-    return _Ordered(document, ordered, ordered.prefix(budget(size, FORMATS[document.format].keep)))
+    keep = FORMATS[document.format].keep if document.keep is None else document.keep
+    return _Ordered(document, ordered, ordered.prefix(budget(size, keep)))

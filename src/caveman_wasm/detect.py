@@ -23,8 +23,18 @@ MAX_DEPTH: Final = 128  # deeper JSON ends the interpreter in a browser; one cap
 
 def detect(text: str) -> str:
     """The content type of source text: the name of the first test in `TESTS` that says yes."""
-    sample = _Sample(text)
+    sample = _Sample(_inside(text))
     return next(test.name for test in TESTS if test.holds(sample))
+
+
+def _inside(text: str) -> str:
+    """What stands inside of wrapper tags; imported only where there may be some, since detection starts cold."""
+    if "<" not in text[:64]:
+        return text
+    from caveman_wasm.formats.wrappers import tags_off
+
+    start, stop = tags_off(text)
+    return text if stop - start == len(text) else text[start:stop]
 
 
 def json_depth_ok(text: str) -> bool:

@@ -12,7 +12,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Final
 
 from caveman_wasm import markers
-from caveman_wasm.errors import CavemanError, InputTooLarge, InvalidArguments, InvalidReference, StoreUnavailable
+from caveman_wasm.errors import CavemanError, InputTooLarge, InvalidArguments, StoreUnavailable
 from caveman_wasm.model import MAX_PAYLOAD, Marker, Recovery, Result, Stats, raw, source
 from caveman_wasm.references import handle as handle_of
 from caveman_wasm.references import parse_reference
@@ -264,19 +264,23 @@ class Engine:
     # ------------------------------------------------------------ retrieve
 
     def retrieve(self, reference: str) -> bytes:
-        """The exact original bytes of a record, or an object's data.
+        """The exact original bytes of a record, or an object's data, or the slice of them that a selector names.
 
         Raises NotFound, InvalidReference, CorruptRecord, StoreUnavailable.
         """
         parsed = parse_reference(reference)
-        if parsed.selector is not None:
-            raise InvalidReference(
-                "Selectors are not supported by this version; ask for the whole, or with a question.",
-                reference=parsed.id,
-            )
         found = self._held(parsed.id, parsed.is_object)
-        self._handed_out.add(handle_of(found))
+        if parsed.selector:
+            from caveman_wasm.selectors import select
+
+            payload = _read(found)
+            found = payload.written(select(payload.text, parsed))
+        self.hand_out(found)
         return found
+
+    def hand_out(self, output: bytes) -> None:
+        """Note bytes that a door gives to an agent: this engine does not compress them again (`retrieved`)."""
+        self._handed_out.add(handle_of(output))
 
     def retrieve_query(self, reference: str, query: str) -> bytes:
         """The part of the original that answers ``query``: whole units, gaps marked, closing with the reference.
@@ -296,7 +300,7 @@ class Engine:
         if view is None:
             return whole
         output = payload.written(view)
-        self._handed_out.add(handle_of(output))
+        self.hand_out(output)
         return output if len(output) < len(whole) else whole
 
     def retrieve_metadata(self, handle: str) -> bytes | None:

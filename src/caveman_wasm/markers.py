@@ -19,7 +19,8 @@ _PART = "[caveman: a part of the source, "
 
 # A closing reference, perhaps inside a JSON string, a table cell or a row of empty cells.
 _CLOSING = re.compile(
-    r'\[caveman: [^\[\]\r\n]{1,300}<<ccr:(ccr_(?:obj_)?[0-9a-f]{32})>>\]["\]}\s,;|]{0,4000}\Z',
+    r"\[caveman: [^\[\]\r\n]{1,300}<<ccr:(ccr_(?:obj_)?[0-9a-f]{32})>>\]"
+    r'["\]}\s,;|]{0,4000}(?:\s*-->\s*)?(?:\s*</[\w-]{1,30}>\s*){0,3}\Z',
     re.ASCII,
 )
 

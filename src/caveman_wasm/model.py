@@ -223,7 +223,7 @@ class Reader(Protocol):
         ...
 
 
-Mode = Literal["records", "tree", "outline", "head"]
+Mode = Literal["records", "tree", "outline", "head", "pinned"]
 
 
 @dataclass(slots=True)
@@ -275,7 +275,8 @@ class Document:
 
     ``close_at`` is the offset at which the reference goes in. ``newline`` is the line end that counts
     lines, or '' where line numbers say nothing. ``origin`` leads back to the payload when ``text`` is a
-    rewritten one.
+    rewritten one. ``first_line`` is the number of the text's first line: another than 1 where a gutter says so.
+    ``keep`` is the share to keep where it is another than the format's.
     """
 
     text: str
@@ -285,6 +286,8 @@ class Document:
     envelopes: list[Envelope] = field(default_factory=list)
     newline: str = "\n"
     origin: Rewritten | None = None
+    first_line: int = 1
+    keep: float | None = None
 
 
 @dataclass(frozen=True, slots=True)

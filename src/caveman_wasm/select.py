@@ -12,6 +12,7 @@ stay whole. How a group takes its units' turns is its mode:
     tree      small units first
     outline   pinned units first, then in position order; units with children are entered before leaves are kept
     head      in position order
+    pinned    pinned units and those somebody asks for, nothing else (generated hunks)
 
 Sizes are bytes of source text.
 """
@@ -240,6 +241,8 @@ def _by_position(node: _Node, base: Place) -> dict[int, Place]:
     places: dict[int, Place] = {}
     level = [base[1]] * 3
     for i in range(len(node.group)):
+        if node.group.mode == "pinned" and i not in pinned and i not in node.urgent:
+            continue  # counted, unless somebody asks for it
         turn = 0 if i in pinned else 1 if i in node.group.children else 2
         level[turn] += node.cost(i)
         at: Sequence[int] = (tier, min(tier + 1, LEAVES - 1), LEAVES)

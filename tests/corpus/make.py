@@ -32,7 +32,24 @@ class Dice:
         return choices[self.roll(len(choices))]
 
 
-NAMES = ["Ada", "Brook", "Chen", "Dario", "Elif", "Farid", "Grace", "Hana", "Ivo", "June", "Kofi", "Lena", "Mika", "Nils", "Olga", "Pia"]
+NAMES = [
+    "Ada",
+    "Brook",
+    "Chen",
+    "Dario",
+    "Elif",
+    "Farid",
+    "Grace",
+    "Hana",
+    "Ivo",
+    "June",
+    "Kofi",
+    "Lena",
+    "Mika",
+    "Nils",
+    "Olga",
+    "Pia",
+]
 
 
 def orders(count: int, seed: int = 1) -> list[dict[str, object]]:

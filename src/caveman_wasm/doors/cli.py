@@ -12,22 +12,21 @@ import json
 import os
 import shutil
 import sys
-from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Final
+from collections.abc import Callable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, Final
 
+from caveman_wasm.doors.cli_judge import add_judging_commands
+from caveman_wasm.doors.cli_store import add_store_commands
 from caveman_wasm.errors import CavemanError, InputTooLarge
 from caveman_wasm.model import MAX_PAYLOAD, Result
 
 if TYPE_CHECKING:
     from caveman_wasm.engine import Engine
     from caveman_wasm.store.base import Store
+    from caveman_wasm.tools import ToolAnswer
 
 __all__ = ["caveman_main", "engine_main"]
 
-REPORTED: Final = (
-    *("content_type", "method", "tokens_before", "tokens_after", "token_count_basis", "ratio", "basis"),
-    *("recovery_handle", "lossless_to_model", "reason", "error"),
-)
 NEARLY_FULL: Final = 0.8  # share of the budget from which reports say so (SPEC 9)
 
 
@@ -43,9 +42,11 @@ def caveman_main(argv: Sequence[str] | None = None) -> int:
         "tools", help="the tools an agent may call"
     )
     commands = tools.add_subparsers(required=True, metavar="TOOL")
-    _add_retrieve(commands)
-    _add_compress(commands)
-    _add_stats(commands)
+    retrieve = _add_tool(commands, "retrieve")
+    retrieve.add_argument("reference", metavar="REF")
+    retrieve.add_argument("query", nargs="*", metavar="QUERY")
+    _add_options(_add_tool(commands, "compress"))
+    _add_tool(commands, "stats")
     return _run(parser, argv)
 
 
@@ -85,6 +86,8 @@ def _engine_parser() -> argparse.ArgumentParser:
     forget.add_argument("--before", metavar="TIME", help="all written before this time (RFC 3339, UTC)")
     forget.add_argument("--all", action="store_true", help="all there are")
     forget.add_argument("--yes", action="store_true", help="do not ask")
+    add_store_commands(commands)
+    add_judging_commands(commands)
     return parser
 
 
@@ -103,6 +106,15 @@ def _add(
     parser.set_defaults(command=command)
     if json_too:
         parser.add_argument("--json", action="store_true", help="print JSON")
+    return parser
+
+
+def _add_tool(commands: _Commands[argparse.ArgumentParser], name: str) -> argparse.ArgumentParser:
+    from caveman_wasm.tools import TOOLS
+
+    tool = TOOLS[f"caveman_{name}"]
+    parser = commands.add_parser(name, help=tool.title, description=tool.description)
+    parser.set_defaults(command=_shorten_by_tool if name == "compress" else _call, tool=tool.name)
     return parser
 
 
@@ -132,6 +144,29 @@ def _add_stats(commands: _Commands[argparse.ArgumentParser]) -> None:
 
 
 def _compress(arguments: argparse.Namespace) -> int:
+    def shorten(engine: Engine, payload: bytes) -> tuple[bytes, Mapping[str, object]]:
+        result = engine.compress(payload, mode=arguments.mode, **_options(arguments))
+        return result.output, _report(result)
+
+    return _shorten(shorten)
+
+
+def _shorten_by_tool(arguments: argparse.Namespace) -> int:
+    def shorten(engine: Engine, payload: bytes) -> tuple[bytes, Mapping[str, object]]:
+        options = _options(arguments)
+        given = {"input": payload, "type": options.pop("content_type"), **options}
+        answer = _answer(engine, arguments.tool, given)
+        return answer.output, answer.report or {}
+
+    return _shorten(shorten)
+
+
+def _options(arguments: argparse.Namespace) -> dict[str, Any]:
+    return {"content_type": arguments.type, "query": arguments.query, "max_tokens": arguments.max_tokens}
+
+
+def _shorten(shorten: Callable[[Engine, bytes], tuple[bytes, Mapping[str, object]]]) -> int:
+    """stdin to stdout through ``shorten``. Whatever fails, whoever is downstream gets the payload."""
     payload = _stdin()
     if payload is None:
         return 0
@@ -143,28 +178,43 @@ def _compress(arguments: argparse.Namespace) -> int:
         return 0
     with store:
         try:
-            result = _engine(store).compress(
-                payload,
-                mode=arguments.mode,
-                content_type=arguments.type,
-                query=arguments.query,
-                max_tokens=arguments.max_tokens,
-            )
-        except CavemanError:  # a bad option; whoever is downstream still gets the payload
+            output, report = shorten(_engine(store), payload)
+        except CavemanError:  # a bad option
             sys.stdout.buffer.write(payload)
             raise
-        sys.stdout.buffer.write(result.output)
-        _say(_report(result) | _warning(store))
+        sys.stdout.buffer.write(output)
+        _say({**report, **_warning(store)})
     return 0
+
+
+def _call(arguments: argparse.Namespace) -> int:
+    """A tool that only reads. What it says beside its answer goes to stderr."""
+    given = {"reference": arguments.reference, "query": " ".join(arguments.query)} if "reference" in arguments else {}
+    with _store() as store:
+        answer = _answer(_engine(store), arguments.tool, given)
+        sys.stdout.buffer.write(answer.output)
+    for note in answer.notes:
+        sys.stderr.write(f"{note}\n")
+    return 0
+
+
+def _answer(engine: Engine, tool: str, given: dict[str, Any]) -> ToolAnswer:
+    """The tool's answer; its error as the exception that `_run` reports."""
+    from caveman_wasm.tools import StormGuard, call
+
+    answer = call(engine, StormGuard(), tool, given)
+    if answer.error:
+        error = CavemanError(answer.text, reference=answer.reference)
+        error.code = answer.error
+        raise error
+    return answer
 
 
 def _simulate(arguments: argparse.Namespace) -> int:
     payload = _stdin()
     if payload is None:
         return 0
-    result = _engine(None).simulate(
-        payload, content_type=arguments.type, query=arguments.query, max_tokens=arguments.max_tokens
-    )
+    result = _engine(None).simulate(payload, **_options(arguments))
     sys.stdout.buffer.write(result.output)
     _say(_report(result))
     return 0
@@ -268,7 +318,9 @@ def _without_store(payload: bytes, code: str) -> Result:
 
 
 def _report(result: Result) -> dict[str, object]:
-    return {name: getattr(result, name) for name in REPORTED}
+    from caveman_wasm.tools import report
+
+    return report(result)
 
 
 def _warning(store: Store) -> dict[str, object]:

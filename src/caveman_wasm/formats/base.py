@@ -130,7 +130,7 @@ def _edits(
     for envelope in document.envelopes:
         if envelope.document is not None:
             gone = inner(envelope.document)
-            if gone:
+            if gone or envelope.document.origin is not None:
                 content = join(envelope.document, gone, format_of, inner, say=say)
                 edits.append(_Edit(envelope.start, envelope.stop, envelope=_encoded(content, envelope.encode)))
     return edits
@@ -156,7 +156,7 @@ def _mark(out: Joined, document: Document, edit: _Edit, form: Format, lines: _Li
     where = lines.of(spans[0]) if len(spans) == 1 else None
     sentence = source(elision(run.count, group.noun, where, said).encode("utf-8", "replace"))
     text = form.marker(sentence, run.count, source("; ".join(said).encode("utf-8", "replace")), group, document)
-    if edit.inline:
+    if edit.inline and text[:1] not in "\r\n":
         text = " " + text
     start = out.size
     out.add(text)
@@ -193,8 +193,10 @@ class _Lines:
     """1-based line numbers of spans in the payload, asked for in order: every line end is counted once."""
 
     def __init__(self, document: Document) -> None:
-        self.text, self.newline = document.text, document.newline
-        self.at, self.line = 0, 1
+        # A rewritten text's lines are not the payload's: none are stated.
+        self.text, self.newline = document.text, document.newline if document.origin is None else ""
+        self.first = document.first_line
+        self.at, self.line = 0, self.first
 
     def of(self, span: tuple[int, int]) -> tuple[int, int] | None:
         if not self.newline:
@@ -203,7 +205,7 @@ class _Lines:
 
     def _line(self, position: int) -> int:
         if position < self.at:
-            self.at, self.line = 0, 1
+            self.at, self.line = 0, self.first
         self.line += self.text.count(self.newline, self.at, position)
         self.at = position
         return self.line

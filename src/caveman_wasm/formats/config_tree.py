@@ -1,0 +1,218 @@
+"""The tree that every syntax of configuration is read into, and what the readers of lines share.
+
+Nothing here recurses, and what is never closed (a quote, a bracket) is looked for once.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from itertools import accumulate
+from typing import Final
+
+__all__ = ["ITEM", "QUOTED", "Lines", "Node", "Span", "Tree", "balance", "bracketed", "unquoted", "walk"]
+
+ITEM: Final = "-"  # the sort of list items
+Span = tuple[int, int]
+
+
+@dataclass(slots=True, repr=False, eq=False)
+class Node:
+    """A setting, a list item or a block: ``text[start:stop]``, the comments above it included.
+
+    ``key`` and ``value`` are source text; ``value`` is None where it is no plain scalar. Nodes of one ``sort`` that
+    follow each other repeat (list items, ``[[tables]]``, elements of a name); '' tells nothing. ``notes`` are comment
+    lines that may go, ``texts`` lines of a text that may go from its end. A ``fixed`` node stays when its parent does.
+    ``tag``: where its start tag or its section's header is.
+    """
+
+    start: int
+    stop: int
+    key: str = ""
+    value: str | None = None
+    sort: str = ""
+    parent: Node | None = None
+    kids: list[Node] = field(default_factory=list)
+    notes: list[Span] = field(default_factory=list)
+    texts: list[Span] = field(default_factory=list)
+    fixed: bool = False
+    pinned: bool = False
+    far: bool = False  # it, or something in it, differs from what is elsewhere of its name
+    tag: Span | None = None
+
+    def add(self, kid: Node) -> Node:
+        kid.parent = self
+        self.kids.append(kid)
+        return kid
+
+
+class Lines:
+    """The lines of a text without their line ends; ``at[i]`` is where line i starts."""
+
+    def __init__(self, text: str) -> None:
+        self.text = text
+        self.newline = "\n" if "\n" in text or "\r" not in text else "\r"
+        lines = text.split(self.newline)
+        self.at = list(accumulate(map(len, lines), lambda a, n: a + n + 1, initial=0))
+        self.bare = [line.rstrip("\r") for line in lines] if "\r" in text else lines
+        if text.startswith("\xef\xbb\xbf"):
+            self.bare[0], self.at[0] = self.bare[0][3:], 3
+
+    def span(self, i: int) -> Span:
+        """Line ``i`` from its first sign that is no blank to its end."""
+        line = self.bare[i]
+        return self.at[i] + len(line) - len(line.lstrip(" \t")), self.at[i] + len(line)
+
+    def end(self, i: int) -> int:
+        return self.at[i] + len(self.bare[i].rstrip(" \t"))
+
+
+class Tree:
+    """A tree being built: open nodes with the depth they were opened at, and comments that wait for their node."""
+
+    def __init__(self, lines: Lines) -> None:
+        self.lines = lines
+        self.root = Node(0, len(lines.text))
+        self.open: list[tuple[int, Node]] = [(-1, self.root)]
+        self.waiting: list[int] = []
+        self.end = 0  # of the last line that says something
+        self.going = 0  # the depth of the node whose text goes on over deeper lines, or 0
+        self.unclosed: set[str] = set()  # signs that are never closed from here on
+
+    def comment(self, i: int) -> None:
+        self.waiting.append(i)
+
+    def close(self, depth: int) -> None:
+        """Closes what was opened at ``depth`` or deeper."""
+        while self.open[-1][0] >= depth:
+            self.open.pop()[1].stop = self.end
+
+    def begin(self, i: int, depth: int, column: int, key: str, value: str | None, sort: str = "") -> Node:
+        """Opens a node at ``column`` of line ``i``, with the comments that wait for it."""
+        node = Node(self.lines.at[i] + column, self.lines.end(i), key, value, sort)
+        if self.waiting:
+            self._head_comments()
+            if self.waiting:
+                node.start = self.lines.span(self.waiting[0])[0]
+                node.notes = self._notes()
+                self.waiting = []
+        self.open[-1][1].add(node)
+        self.open.append((depth, node))
+        self.end = max(self.end, node.stop)
+        return node
+
+    def _head_comments(self) -> None:
+        """The comment at the file's head stands alone where an empty line follows it."""
+        if self.root.kids or len(self.open) > 1:
+            return
+        ends = [k for k, i in enumerate(self.waiting) if self.lines.bare[i + 1 : i + 2] in ([""], [" "])]
+        if ends:
+            rest = self.waiting[ends[-1] + 1 :]
+            self.waiting = self.waiting[: ends[-1] + 1]
+            self.alone()
+            self.waiting = rest
+
+    def go_on(self, i: int) -> None:
+        """Line ``i``, and the comments before it, belong to what is open."""
+        self.waiting = []
+        self.end = self.lines.end(i)
+
+    def alone(self) -> None:
+        """The comments that wait are a node of their own."""
+        start, stop = self.lines.span(self.waiting[0])[0], self.lines.end(self.waiting[-1])
+        self.open[-1][1].add(Node(start, stop, notes=self._notes()))
+        self.waiting = []
+
+    def _notes(self) -> list[Span]:
+        """All waiting lines but the first that says something."""
+        first = next((k for k, i in enumerate(self.waiting) if _SAYS.search(self.lines.bare[i])), 0)
+        return [self.lines.span(i) for i in self.waiting[first + 1 :]]
+
+    def finish(self) -> Node:
+        self.close(0)
+        if self.waiting:
+            self.alone()
+        return self.root
+
+    def until(self, i: int, sign: str, closed: Callable[[str], bool]) -> int:
+        """The line after the first one from ``i`` on that is ``closed``; ``i`` where there is none."""
+        if sign in self.unclosed:
+            return i
+        for k in range(i, len(self.lines.bare)):
+            if closed(self.lines.bare[k]):
+                self.end = self.lines.end(k)
+                return k + 1
+        self.unclosed.add(sign)
+        return i
+
+
+_SAYS: Final = re.compile(r"[0-9A-Za-z\x80-\xff]")
+_TOKEN: Final = re.compile(
+    r"\"(?:[^\"\\]|\\.)*+\"|'[^']*+'|(?:^|(?<=[\s,\[{(]))(?:\#|//).*|(?P<open>[\[{(])|(?P<shut>[\]})])", re.ASCII
+)
+QUOTED: Final = re.compile(r"\"(?:[^\"\\]|\\.)*+\"|'(?:[^']|'')*+'")
+
+
+def balance(line: str) -> int:
+    """Brackets that a line opens less those that it closes, outside of strings and comments."""
+    kinds = [m.lastgroup for m in _TOKEN.finditer(line)]
+    return kinds.count("open") - kinds.count("shut")
+
+
+def unquoted(value: str) -> str | None:
+    """A scalar without its quotes, trailing comment and comma; None where it is more than that."""
+    value = value.strip(" \t")
+    if value[:1] in ("'", '"'):
+        found = QUOTED.match(value)
+        rest = value[found.end() :].lstrip(" \t,;") if found else "?"
+        inner = found[0][1:-1] if found else ""
+        return None if (rest and rest[0] != "#") or "\\" in inner or "''" in inner else inner
+    at = value.find(" #")
+    value = (value[:at] if at >= 0 else value).rstrip(" \t,;")
+    return None if not value or value[0] in "&*!|>[{#%@`" or "\t" in value else value
+
+
+def bracketed(tree: Tree, i: int, depth: int, node: Node) -> int:
+    """A value in brackets over several lines; its elements are nodes where each has lines of its own."""
+    node.value = None
+    first, levels = i + 1, [depth]
+
+    def closed(line: str) -> bool:
+        levels.append(levels[-1] + balance(line))
+        return levels[-1] <= 0
+
+    last = tree.until(first, "[", closed)
+    if last == first:
+        return first
+    elements: list[Node] = []
+    waiting: list[int] = []
+    for k in range(first, last - 1):
+        line = tree.lines.bare[k]
+        said = line.strip(" \t")
+        start, stop = tree.lines.span(k)
+        if not said or (said[0] == "#" and levels[k - i - 1] == 1):
+            waiting += [k] * bool(said)
+        elif levels[k - i - 1] > 1 and elements:
+            elements[-1].stop, elements[-1].value = stop, None
+        else:
+            begin = tree.lines.span(waiting[0])[0] if waiting else start
+            waiting = []
+            elements.append(Node(begin, stop, "", unquoted(said), ITEM))
+    text = tree.lines.text
+    if depth == 1 and all(_COMMA.search(text, e.start, e.stop) for e in elements[:-1]):
+        for element in elements:
+            node.add(element)
+    return last
+
+
+_COMMA: Final = re.compile(r",[ \t]*(?:#[^\r\n]*)?\Z")
+
+
+def walk(root: Node) -> Iterator[Node]:
+    """Every node below ``root``, parents first."""
+    waiting = [root]
+    while waiting:
+        node = waiting.pop()
+        yield node
+        waiting.extend(reversed(node.kids))

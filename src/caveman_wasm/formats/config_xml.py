@@ -1,0 +1,106 @@
+"""XML read into the tree of config_tree.py by a tokeniser of its own: offsets, one pass, no entities, no recursion.
+
+It takes what is well-formed enough to be cut: every tag closed by its own name. Anything else is no XML.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import Final
+
+from caveman_wasm.formats.config_tree import Node
+
+__all__ = ["attributes", "elements"]
+
+LONG: Final = 200  # bytes; a longer comment stands alone, a shorter one belongs to the element below it
+_NAME: Final = r"[A-Za-z_:\x80-\xff][\w:.\x80-\xff-]*+"
+_START: Final = re.compile(rf"<({_NAME})[^<>\"']*+(?:\"[^\"<]*+\"[^<>\"']*+|'[^'<]*+'[^<>\"']*+)*+>", re.ASCII)
+_END: Final = re.compile(rf"</({_NAME})[ \t\r\n]*+>", re.ASCII)
+_ATTRIBUTE: Final = re.compile(rf"[ \t\r\n]({_NAME})[ \t\r\n]*+=[ \t\r\n]*+(?:\"([^\"]*+)\"|'([^']*+)')", re.ASCII)
+_SUBSET_END: Final = re.compile(r"\][ \t\r\n]*+>")
+_OTHERS: Final = (("<!--", "-->"), ("<![CDATA[", "]]>"), ("<?", "?>"))
+
+
+def attributes(text: str, node: Node) -> list[tuple[str, str]]:
+    """Names and values of an element's attributes, as they are spelt."""
+    if node.tag is None:
+        return []
+    return [(m[1], m[2] if m[2] is not None else m[3]) for m in _ATTRIBUTE.finditer(text, *node.tag)]
+
+
+def elements(text: str) -> Node | None:
+    """The elements of an XML text below one root node, or None."""
+    root = Node(0, len(text))
+    open_nodes, at, comment = [root], 0, -1  # comment: where the one begins that waits for its element
+    while (at := text.find("<", at)) >= 0:
+        if text.startswith("</", at):
+            found = _END.match(text, at)
+            if found is None or len(open_nodes) == 1 or open_nodes[-1].key != found[1]:
+                return None
+            _close(text, open_nodes.pop(), found.start(), found.end())
+            at, comment = found.end(), -1
+        elif text[at + 1 : at + 2] in ("!", "?"):
+            stop = _other(text, at)
+            if stop < 0:
+                return None
+            if text.startswith("<!--", at) and len(open_nodes) > 1:
+                comment = _comment(open_nodes[-1], at, stop, comment)
+            at = stop
+        else:
+            found = _START.match(text, at)
+            if found is None:
+                return None
+            _open(text, open_nodes, found, comment)
+            at, comment = found.end(), -1
+    return root if len(open_nodes) == 1 and len(root.kids) == 1 else None
+
+
+def _other(text: str, at: int) -> int:
+    """Where a comment, a CDATA section, an instruction or a document type ends; -1 where it does not."""
+    for begin, end in _OTHERS:
+        if text.startswith(begin, at):
+            stop = text.find(end, at + len(begin))
+            return stop + len(end) if stop >= 0 else -1
+    stop = text.find(">", at)
+    subset = text.find("[", at, stop)
+    if subset >= 0:
+        closed = _SUBSET_END.search(text, subset)
+        return closed.end() if closed else -1
+    return stop + 1 if stop >= 0 else -1
+
+
+def _comment(parent: Node, start: int, stop: int, waiting: int) -> int:
+    if stop - start > LONG:
+        parent.add(Node(start, stop))
+        return -1
+    return waiting if waiting >= 0 else start
+
+
+def _open(text: str, open_nodes: list[Node], found: re.Match[str], comment: int) -> None:
+    start = comment if comment >= 0 and found.start() - comment <= LONG else found.start()
+    node = open_nodes[-1].add(Node(start, found.end(), found[1], sort=found[1], tag=found.span()))
+    if found[0][-2] == "/":
+        return
+    open_nodes.append(node)
+
+
+def _close(text: str, node: Node, end: int, stop: int) -> None:
+    node.stop = stop
+    assert node.tag is not None
+    if not node.kids:
+        said = text[node.tag[1] : end].strip(" \t\r\n")
+        node.value = said if said and "<" not in said and "&" not in said else None
+    elif node.key == "dict":
+        node.kids = _pairs(node.kids)
+
+
+def _pairs(kids: list[Node]) -> list[Node]:
+    """Property lists name a value by the ``<key>`` before it."""
+    found: list[Node] = []
+    for kid in kids:
+        if found and found[-1].key == "key" and found[-1].tag is not None and found[-1].value is not None:
+            kid.start, kid.key, kid.sort = found[-1].start, found[-1].value, ""
+            found[-1] = kid
+        else:
+            found.append(kid)
+    return found

@@ -1,0 +1,215 @@
+"""Lists of tools (MCP, OpenAI, Anthropic): every tool and parameter with its type, enum, required and default stays.
+
+Without a ceiling all of them stay whole; white space between tokens goes.
+`toolschema-annotations` (forced only) takes the annotation keys off and leaves everything else as it is.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from typing import Final
+
+from caveman_wasm.formats.json_records import JSON, depth_ok
+from caveman_wasm.model import ABSENT, Columns, Document, Group, Rewritten, plain
+
+__all__ = ["TOOL_SCHEMA", "TOOL_SCHEMA_ANNOTATIONS", "Span", "json_spans"]
+
+_ANNOTATIONS: Final = frozenset(("title", "examples", "example", "$comment", "$schema"))
+_MAPS: Final = frozenset(("properties", "patternProperties", "$defs", "definitions", "dependentSchemas"))  # of schemas
+_SCHEMAS: Final = frozenset(
+    "items prefixItems additionalItems contains additionalProperties unevaluatedProperties unevaluatedItems"  # noqa: SIM905
+    " propertyNames not if then else allOf anyOf oneOf contentSchema inputSchema outputSchema input_schema parameters"
+    " function functions tools result annotations".split()
+)
+_TOKENS: Final = re.compile(r'"[^"\\]*+(?:\\.[^"\\]*+)*+"|[{}\[\],:]|[^\s"{}\[\],:]++', re.DOTALL)
+
+
+@dataclass(slots=True)
+class Span:
+    """A JSON value: ``text[start:stop]``. Of a container ``items`` are its values and ``heads`` where each begins, the
+    key of a member included; ``keys`` (source text, as spelled) for objects only, else None."""
+
+    start: int
+    stop: int = 0
+    items: list[Span] = field(default_factory=list)
+    heads: list[int] = field(default_factory=list)
+    keys: list[str] | None = None
+
+    def member(self, name: str) -> Span | None:
+        """The value of a key that stands once."""
+        if self.keys is None or self.keys.count(name) != 1:
+            return None
+        return self.items[self.keys.index(name)]
+
+
+def json_spans(text: str) -> Span | None:
+    """The values of one JSON document; None where it is none. Linear; no recursion."""
+    root = Span(0, keys=None)
+    stack, key, head = [root], "", -1
+    for token in _TOKENS.finditer(text):
+        said, top = token[0], stack[-1]
+        if said in (",", ":"):
+            continue
+        if said in ("}", "]"):
+            if len(stack) == 1 or (top.keys is None) != (said == "]"):
+                return None
+            stack.pop().stop = token.end()
+            continue
+        if top.keys is not None and head < 0:
+            if said[0] != '"':
+                return None
+            key, head = said[1:-1], token.start()
+            continue
+        value = Span(token.start(), token.end(), keys=[] if said == "{" else None)
+        top.items.append(value)
+        top.heads.append(head if head >= 0 else token.start())
+        if top.keys is not None:
+            top.keys.append(key)
+        head = -1
+        if said in ("{", "["):
+            stack.append(value)
+    return root.items[0] if len(stack) == 1 and len(root.items) == 1 else None
+
+
+def _schemas(span: Span) -> Iterator[Span]:
+    """The objects whose keys are a schema's, not names that a user gave, from the outside in."""
+    waiting = [(span, False)]
+    while waiting:
+        at, named = waiting.pop()
+        if at.keys is None:
+            waiting += [(item, False) for item in reversed(at.items)]
+            continue
+        if not named:
+            yield at
+        for key, item in zip(reversed(at.keys), reversed(at.items), strict=True):
+            if named or key in _SCHEMAS or key in _MAPS:
+                waiting.append((item, not named and key in _MAPS))
+
+
+# ---------------------------------------------------------------- shortened
+
+
+class ToolSchema:
+    name = "toolschema"
+    keep = 1.0
+    version = 1
+
+    def rewrite(self, text: str) -> Rewritten | None:
+        return JSON.rewrite(text)
+
+    def split(self, text: str) -> Document | None:
+        root = json_spans(text) if depth_ok(text) else None
+        tools = _tools(root) if root is not None else None
+        if root is None or tools is None:
+            return None
+        starts, stops = [t.start for t in tools.items], [t.stop for t in tools.items]
+        group = Group(starts, stops, "outline", "tools", reader=_Tools(text, tools), pinned=range(len(starts)))
+        return Document(text, self.name, [group], root.stop - 1, newline="")
+
+    def marker(self, sentence: str, count: int, facts: str, group: Group, document: Document) -> str:
+        return JSON.marker(sentence, count, facts, group, document)
+
+    def reference(self, sentence: str, document: Document) -> str:
+        return JSON.reference(sentence, document)
+
+
+def _tools(root: Span) -> Span | None:
+    """The list of tools: the document, or what is found under the usual names."""
+    at: Span | None = root.member("result") or root
+    if at is not None and at.keys is not None:
+        at = at.member("tools") or at.member("functions")
+    if at is None or at.keys is not None or not at.items or any(tool.keys is None for tool in at.items):
+        return None
+    return at
+
+
+def _members(schema: Span, gone: set[int]) -> Iterator[tuple[int, int]]:
+    """Spans of the members ``gone``, each with the comma beside it that is not needed without it. One member stays."""
+    first = next((i for i in range(len(schema.items)) if i not in gone), 0)
+    for i in sorted(gone - {first}):
+        yield (schema.heads[i], schema.heads[i + 1]) if i < first else (schema.items[i - 1].stop, schema.items[i].stop)
+
+
+def _name(text: str, tool: Span) -> str:
+    name = (tool.member("function") or tool).member("name")
+    return plain(text[name.start + 1 : name.stop - 1]) if name is not None and text[name.start] == '"' else ""
+
+
+class _Tools:
+    """The names of tools, for what a ceiling leaves out."""
+
+    typed = True
+
+    def __init__(self, text: str, tools: Span) -> None:
+        self.names = [_name(text, tool) for tool in tools.items]
+
+    def columns(self, first: int, last: int) -> Columns:
+        return {"name": [name if name and "\\" not in name else ABSENT for name in self.names[first:last]]}
+
+    def kinds(self, first: int, last: int) -> Sequence[Sequence[str]]:
+        return [[""] * (last - first)]
+
+    def failures(self, first: int, last: int) -> Sequence[str]:
+        return [""] * (last - first)
+
+
+# ---------------------------------------------------------------- without annotations (forced only)
+
+
+@dataclass(frozen=True, slots=True)
+class _Stripped(Rewritten):
+    """``gone``: how many annotation keys came off."""
+
+    gone: int = 0
+
+
+class ToolSchemaAnnotations:
+    name = "toolschema-annotations"
+    keep = 1.0
+    version = 1
+
+    def rewrite(self, text: str) -> Rewritten | None:
+        """The text without members that annotate a schema, each with one of the commas beside it."""
+        root = json_spans(text) if depth_ok(text) else None
+        cuts = sorted(_cuts(root)) if root is not None else []
+        if not cuts:
+            return None
+        pieces, offsets, origins, at, size = [], [], [], 0, 0
+        for start, stop in [*cuts, (len(text), len(text))]:
+            offsets.append(size)
+            origins.append(at)
+            pieces.append(text[at:start])
+            size += start - at
+            at = stop
+        return _Stripped("".join(pieces), offsets, origins, len(cuts))
+
+    def split(self, text: str) -> Document | None:
+        root = json_spans(text) if depth_ok(text) else None
+        if root is None or text[root.start] not in "[{":
+            return None
+        return Document(text, self.name, [], root.stop - 1, newline="")
+
+    def marker(self, sentence: str, count: int, facts: str, group: Group, document: Document) -> str:
+        return JSON.marker(sentence, count, facts, group, document)
+
+    def reference(self, sentence: str, document: Document) -> str:
+        """The reference names how many keys are gone: nothing marks their places."""
+        gone = document.origin.gone if isinstance(document.origin, _Stripped) else 0
+        told = sentence.replace("0 markers for 0 units", f"{gone} annotation keys of schemas taken off", 1)
+        return JSON.reference(told, document)
+
+
+def _cuts(root: Span) -> Iterator[tuple[int, int]]:
+    """Spans to take off; of an object that holds nothing else all of it."""
+    for schema in _schemas(root):
+        gone = {i for i, key in enumerate(schema.keys or ()) if key in _ANNOTATIONS}
+        if gone and len(gone) == len(schema.items):
+            yield schema.heads[0], schema.items[-1].stop
+        else:
+            yield from _members(schema, gone)
+
+
+TOOL_SCHEMA = ToolSchema()
+TOOL_SCHEMA_ANNOTATIONS = ToolSchemaAnnotations()
