@@ -109,7 +109,9 @@ def _rebuilt(made: Shortened, written: Sequence[str]) -> str:
     for run, said in zip(ordered, written, strict=True):
         group = run.group
         for k, (first, last) in enumerate(run.pieces):
-            if group.markers == "end":
+            if group.markers == "apart":
+                cuts.append((group.starts[first], group.stops[last - 1], ""))
+            elif group.markers == "end":
                 start = group.stops[first - 1] if first else group.starts[0]
                 cuts.append((start, group.stops[last - 1], ""))
             elif k == 0:
@@ -118,12 +120,16 @@ def _rebuilt(made: Shortened, written: Sequence[str]) -> str:
                 cuts.append((group.stops[first - 1], group.stops[last - 1], ""))
         if group.markers == "end":
             cuts.append((group.stops[-1], group.stops[-1], said))
+        if group.markers == "apart":
+            cuts.append((group.marker_at, group.marker_at, said))
     for start, stop, said in sorted(cuts, key=lambda c: (c[0], c[1]), reverse=True):
         text = text[:start] + said + text[stop:]
     return text
 
 
 def _place(run: Run) -> tuple[int, int]:
+    if run.group.markers == "apart":
+        return run.group.marker_at, 1
     if run.group.markers == "end":
         return run.group.stops[-1], 1
     return run.group.starts[run.pieces[0][0]], 0

@@ -176,3 +176,66 @@ def test_a_reader_that_goes_away_is_no_traceback(shell: Shell) -> None:
     said = process.stderr.read()
     process.wait(60)
     assert b"Traceback" not in said
+
+
+# ---------------------------------------------------------------- judging
+
+
+def test_check_says_that_nothing_is_off_or_what_is(shell: Shell, tmp_path: Path) -> None:
+    made = shell("compress", "--query", "order", stdin=LOG)
+    handle = report(made)["recovery_handle"]
+    text = tmp_path / "text"
+    text.write_bytes(made.stdout)
+    run = shell("check", f"<<ccr:{handle}>>", "--text", str(text))
+    assert (run.returncode, b"nothing is off" in run.stdout) == (0, True), run.stdout
+    text.write_bytes(made.stdout.replace(b"elided", b"left out", 1))
+    run = shell("check", handle, "--text", str(text), "--json")
+    assert run.returncode == 1
+    assert "not the one made again" in json.loads(run.stdout)[0]["findings"][0]["found"]
+    assert shell("check").stdout.endswith(b"Nothing is off.\n")
+
+
+def test_check_reads_files_and_stores_nothing(shell: Shell, tmp_path: Path) -> None:
+    (tmp_path / "a.log").write_bytes(LOG)
+    run = shell("check", str(tmp_path / "a.log"), "--json", "--max-tokens", "300")
+    (said,) = json.loads(run.stdout)
+    assert (run.returncode, said["content_type"], said["findings"]) == (0, "log", [])
+    assert said["facts"] > 0
+    assert json.loads(shell("stats", "--json").stdout)["records"] == 0
+
+
+def test_check_of_what_is_not_there_is_an_error_and_two_texts_wrong_use(shell: Shell) -> None:
+    unknown = "ccr_" + "0" * 32
+    run = shell("check", unknown)
+    assert (run.returncode, report(run)["error"]) == (1, "cave_unknown_handle")
+    assert report(shell("check", "nothing"))["error"] == "cave_invalid_reference"
+    assert shell("check", unknown, unknown, "--text", "x").returncode == 2
+
+
+def test_registry_lists_every_format(shell: Shell) -> None:
+    said = {row["type"]: row for row in json.loads(shell("registry", "--json").stdout)}
+    assert said["log"] == {
+        "type": "log", "safety": "S4", "recovery": "handle", "version": said["log"]["version"], "chosen": "detected",
+        "units": "entries with their continuation lines",
+    }  # fmt: skip
+    printed = shell("registry").stdout.decode()
+    assert all(f"\n{name} " in printed for name in said)
+
+
+def test_evals_judge_a_folder(shell: Shell, tmp_path: Path) -> None:
+    folder = tmp_path / "fixtures"
+    folder.mkdir()
+    (folder / "logs-a.log").write_bytes(LOG)
+    probes = tmp_path / "probes.jsonl"
+    probes.write_text(
+        '{"file": "logs-a.log", "kind": "logs", "question": "?", "answer": "2026", "needs": "visible", "query": ""}\n'
+        '{"file": "logs-a.log", "kind": "logs", "question": "?", "answer": "not there", "needs": "retrieve", "query": "x"}\n'
+    )
+    out = tmp_path / "out.json"
+    run = shell("evals", "run", "--fixtures", str(folder), "--probes", str(probes), "--json", str(out), "--verbose")
+    assert run.returncode == 0, run.stderr
+    assert b"missed retrieve: logs-a.log" in run.stdout
+    said = json.loads(out.read_text())
+    assert (said["all"]["visible"], said["all"]["retrieve"]) == ([1, 1], [0, 1])
+    assert said["files"][0]["reduction"] > 0.3
+    assert report(shell("evals", "run", "--fixtures", "nowhere"))["error"] == "cave_invalid_arguments"

@@ -119,4 +119,6 @@ def _as_it_looks(shown: Rewritten) -> Document | None:
 def _in_order(document: Document, size: int, query: str) -> _Ordered:
     ordered = order(document, query)
     keep = FORMATS[document.format].keep if document.keep is None else document.keep
-    return _Ordered(document, ordered, ordered.prefix(budget(size, keep)))
+    return _Ordered(
+        document, ordered, ordered.prefix(budget(size, keep) if document.target is None else document.target)
+    )

@@ -233,7 +233,8 @@ class Group:
     Units are in order and do not overlap; what lies between them is separator. ``mode`` is how they are
     chosen (select.py); ``noun`` is the plural that markers use. ``markers`` says where a marker stands:
     "run" one for each run, in its place; "one" one for the whole group, in the place of the first dropped
-    unit (a JSON object must not hold a key twice); "end" one after the group's last unit (prose).
+    unit (a JSON object must not hold a key twice); "end" one after the group's last unit (prose); "apart" one at
+    ``marker_at``, for units that go one by one while what lies between them stays (descriptions in a schema).
     ``heading`` is what heads the units for a reader who sees only some (plain text, may be '').
     ``children[i]`` are the groups inside unit *i*; a unit with children can be kept *entered*: whatever is
     outside its children stays. ``pinned`` are indexes that stay as long as their parent does.
@@ -243,14 +244,22 @@ class Group:
     stops: Sequence[int]
     mode: Mode
     noun: str
-    markers: Literal["run", "one", "end"] = "run"
+    markers: Literal["run", "one", "end", "apart"] = "run"
     heading: str = ""
     children: dict[int, list[Group]] = field(default_factory=dict)
     pinned: Sequence[int] = ()
     reader: Reader | None = None
+    marker_at: int = -1
 
     def __len__(self) -> int:
         return len(self.starts)
+
+    @property
+    def extent(self) -> int:
+        """Bytes that are not its parent's: from the first unit to the last, or the units' alone where they go apart."""
+        if self.markers == "apart":
+            return sum(self.stops) - sum(self.starts)
+        return self.stops[-1] - self.starts[0]
 
 
 @dataclass(slots=True)
@@ -288,6 +297,7 @@ class Document:
     origin: Rewritten | None = None
     first_line: int = 1
     keep: float | None = None
+    target: int | None = None  # bytes to come down to where only the document knows; None: its share
 
 
 @dataclass(frozen=True, slots=True)

@@ -107,7 +107,7 @@ def order(document: Document, query: str = "") -> Order:
         given.append(mine)
         places += [(tier, level, number, i) for i, (tier, level) in mine.items()]
     places.sort()
-    outside = len(document.text) - sum(g.stops[-1] - g.starts[0] for g in document.groups if len(g))
+    outside = len(document.text) - sum(g.extent for g in document.groups if len(g))
     return Order(nodes, [p[2:] for p in places], sum(p[0] == 0 for p in places), outside)
 
 
@@ -143,6 +143,8 @@ def _runs(group: Group, kept: list[int]) -> list[Run]:
     gaps = [(a + 1, b) for a, b in itertools.pairwise(bounds) if b - a > 1]
     if group.markers == "run":
         return [Run(group, (gap,)) for gap in gaps if _size(group, gap) >= SHORT_RUN]
+    if group.markers == "apart":
+        gaps = [(i, i + 1) for first, last in gaps for i in range(first, last)]
     least = SHORT_SPAN if group.markers == "end" else SHORT_RUN
     return [Run(group, tuple(gaps))] if sum(_size(group, gap) for gap in gaps) >= least else []
 
@@ -160,7 +162,7 @@ def _flatten(document: Document) -> list[_Node]:
         for i, groups in node.group.children.items():
             inside = [g for g in groups if len(g)]
             whole = node.group.stops[i] - node.group.starts[i]
-            node.costs[i] = whole - sum(g.stops[-1] - g.starts[0] for g in inside)
+            node.costs[i] = whole - sum(g.extent for g in inside)
             nodes += [_Node(g, number, i, {}) for g in inside]
     for envelope in document.envelopes:
         _discount(nodes, envelope)

@@ -211,3 +211,32 @@ def test_forced_formats_are_known_and_never_detected() -> None:
     assert forced <= FORMATS.keys()
     samples = [json.dumps(tools()), "a\n" * 300, "key: 1\nother[2]: 1,2\n" * 40, "[3]{a,b}:\n  1,2\n" * 40]
     assert forced.isdisjoint(map(detect, samples))
+
+
+# ---------------------------------------------------------------- what a tool gives up
+
+
+def test_words_about_parameters_go_and_constraints_stay_with_one_count_a_tool() -> None:
+    payload = json.dumps({"tools": tools(40)})
+    result = Engine(open_memory()).compress(payload)
+    shown = json.loads(result.output)["tools"]
+    assert skeleton([{k: v for k, v in t.items() if k != "_caveman_elided"} for t in shown]) == skeleton(tools(40))
+    assert all(t["_caveman_elided"] >= 4 for t in shown)
+    for gone in ("It looks at things in their order", "Words that stand above", "gently or not", "$schema", "examples"):
+        assert result.text.count(gone) <= 4  # a budget in bytes may have room for a few
+    assert shown[-1]["description"] == "Does the thing number 39. The path must be absolute."
+    assert shown[-1]["inputSchema"]["properties"]["count"]["description"] == " At most 50 are looked at."
+    assert len(result.text) < 0.7 * len(payload)
+
+
+def test_what_a_query_asks_for_stays() -> None:
+    text = Engine(open_memory()).compress(json.dumps(tools(40)), query="gently or not").text
+    assert "gently or not" in text
+
+
+@settings(max_examples=150, deadline=None)
+@given(st.lists(st.dictionaries(KEYS, SCHEMAS, max_size=5), min_size=1, max_size=3), st.integers(0, 3))
+def test_any_subset_of_texts_may_go_and_json_remains(schemas: list[Any], places: int) -> None:
+    value = [{"description": "One. Two, three. \"Four\". \\n Five\n\nSix must.", "name": "t", "inputSchema": s} for s in schemas]
+    made = shorten(TOOL_SCHEMA, json.dumps(value), places=places)
+    json.loads(made.text)

@@ -1,4 +1,4 @@
-"""Commands that judge the engine: ``check`` its texts, ``registry`` of its formats, ``evals run`` on one's own files."""
+"""Commands that judge the engine: ``check`` of its texts, ``registry`` of its formats, ``evals run`` on a folder."""
 
 from __future__ import annotations
 
@@ -28,8 +28,8 @@ too that the text is the original with just these units taken out, that line ran
 right, and that JSON and tables are still such. Says what it could not check. Exit status 1 if anything is off, or a
 text cannot be made again by this version."""
 
-_EVALS = """Shortens every file below a folder (hidden ones left out), each in a store that is thrown away, and prints, by kind
-(file name up to the first dash, else its ending; or the probes' "kind") and by content type:
+_EVALS = """Shortens every file below a folder (hidden ones left out), each in a store that is thrown away, and prints,
+by kind (file name up to the first dash, else its ending; or the probes' "kind") and by content type:
 
   reduction  of all tokens, by the engine's own counter; mean: of the files' reductions
   exact      files that came back byte for byte by their handle (a pass-through counts as exact)
@@ -60,7 +60,7 @@ def add_judging_commands(commands: _Commands[argparse.ArgumentParser]) -> None:
     run = _add(evals, "run", _evals, "reduction, exactness, probes and needles on a folder", _EVALS)
     run.add_argument("--fixtures", type=Path, default=Path(), metavar="DIR", help="the folder (default: this one)")
     run.add_argument("--probes", type=Path, metavar="FILE", help="questions with known answers, JSON lines")
-    run.add_argument("--out", type=Path, metavar="FILE", help="write all figures to this file, as JSON")
+    run.add_argument("--json", metavar="OUT", help="write all figures, file by file, as JSON to OUT (-: to stdout)")
     run.add_argument("--no-needles", action="store_true", help="do not ask for needles (faster)")
     run.add_argument("--verbose", action="store_true", help="print what was missed")
 
@@ -76,7 +76,8 @@ def _add(
         name, help=what, description=more or what, formatter_class=argparse.RawDescriptionHelpFormatter
     )
     parser.set_defaults(command=command)
-    parser.add_argument("--json", action="store_true", help="print JSON")
+    if command is not _evals:
+        parser.add_argument("--json", action="store_true", help="print JSON")
     return parser
 
 
@@ -209,13 +210,13 @@ def _evals(arguments: argparse.Namespace) -> int:
         if sys.stderr.isatty():
             sys.stderr.write(f"\r{number} of {len(found)} files{'' if number < len(found) else chr(10)}")
     figures = json.dumps(evals.as_json(rows, missed, counter.name), indent=1)
-    if arguments.out:
-        arguments.out.write_text(figures + "\n", encoding="utf-8")
-    if arguments.json:
+    if arguments.json == "-":
         print(figures)
     else:
         print(f"tokens by {counter.name}; figures are inferred, not measured on a model")
         print("\n".join(evals.table(rows)))
         for miss in missed if arguments.verbose else ():
             print(f"missed {miss.needs}: {miss.file}: {miss.query!r}: {miss.wanted}")
+    if arguments.json and arguments.json != "-":
+        Path(arguments.json).write_text(figures + "\n", encoding="utf-8")
     return 0 if all(row.exact for row in rows) else 1

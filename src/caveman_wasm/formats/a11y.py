@@ -71,7 +71,9 @@ class A11y:
         return _split_tree(text) if _is_json(text) else _split_snapshot(text)
 
     def marker(self, sentence: str, count: int, facts: str, group: Group, document: Document) -> str:
-        return JSON.marker(sentence, count, facts, group, document) if _is_json(document.text) else sentence
+        if not _is_json(document.text):
+            return sentence
+        return "," * (group.markers == "apart") + JSON.marker(sentence, count, facts, group, document)
 
     def reference(self, sentence: str, document: Document) -> str:
         if _is_json(document.text):
@@ -292,7 +294,7 @@ def _split_tree(text: str) -> Document | None:
     group.pinned = [i for i, node in enumerate(read) if _tells(node, parents)]
     texts = [i for i, (identifier, name, role, _) in enumerate(read) if role == "statictext" and name.strip()
              and parents.get(identifier) != name]  # fmt: skip
-    group.children = {i: [_members(nodes.items[i])] for i in sorted({*group.pinned, *texts})}
+    group.children = {i: [g] for i in sorted({*group.pinned, *texts}) if len(g := _members(nodes.items[i]))}
     return document
 
 
@@ -334,19 +336,20 @@ def _tells(node: _Read, parents: dict[str, str]) -> bool:
 
 
 def _members(node: Span) -> Group:
-    """The members of a node; in its name the sources, which repeat it, go first."""
-    group = _object_group(node)
-    for i, (key, item) in enumerate(zip(node.keys or (), node.items, strict=False)):
-        if key == "name" and item.keys is not None and item.stop - item.start > 200:
-            group.children[i] = [_object_group(item)]
-    return group
+    """What a node may give up: what repeats its name or role, or says why it is ignored."""
+    found = list(_boilerplate(node))
+    for key, item in zip(node.keys or (), node.items, strict=False):
+        if key == "name":
+            found += _boilerplate(item)
+    found.sort()
+    return Group([a for a, _ in found], [b for _, b in found], "outline", "members", "apart", marker_at=node.stop - 1)
 
 
-def _object_group(span: Span) -> Group:
-    keys = span.keys or ()
-    group = Group(list(span.heads), [item.stop for item in span.items], "outline", "members", "one")
-    group.pinned = [i for i, key in enumerate(keys) if key not in _BOILERPLATE]
-    return group
+def _boilerplate(span: Span) -> Iterator[tuple[int, int]]:
+    """Members with the comma before them; the first one stays, so that each of the others has one."""
+    for i, key in enumerate(span.keys or ()):
+        if i and key in _BOILERPLATE:
+            yield span.items[i - 1].stop, span.items[i].stop
 
 
 A11Y = A11y()

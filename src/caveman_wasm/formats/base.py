@@ -139,6 +139,9 @@ def _edits(
 def _run_edits(run: Run) -> list[_Edit]:
     group, pieces = run.group, run.pieces
     starts, stops = group.starts, group.stops
+    if group.markers == "apart":
+        at = group.marker_at
+        return [*(_Edit(starts[a], stops[b - 1]) for a, b in pieces), _Edit(at, at, run)]
     if group.markers != "end":
         first, last = pieces[0]
         head = _Edit(starts[first], stops[last - 1], run)

@@ -12,7 +12,7 @@ import json
 import re
 from bisect import bisect_right
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import lru_cache
 from itertools import accumulate, chain, repeat
 from typing import Any, Final
@@ -81,15 +81,23 @@ class _Minified(Rewritten):
 
     before: str
     tokens: re.Pattern[str]
+    found: dict[int, tuple[list[int], list[int]]] = field(default_factory=dict, compare=False)  # of the last stretch
 
     def back(self, position: int) -> int:
         i = max(0, bisect_right(self.offsets, position) - 1)
-        at = self.offsets[i]
-        for token in self.tokens.finditer(self.before, self.origins[i]):
-            if position < at + len(token[0]):
-                return token.start() + position - at
-            at += len(token[0])
-        return len(self.before)
+        if i not in self.found:
+            self.found.clear()
+            self.found[i] = self._stretch(i)
+        at, starts = self.found[i]
+        k = bisect_right(at, position) - 1
+        return starts[k] + position - at[k]
+
+    def _stretch(self, i: int) -> tuple[list[int], list[int]]:
+        """Where the tokens of stretch ``i`` begin, without white space and with it."""
+        stop = self.origins[i + 1] if i + 1 < len(self.origins) else len(self.before)
+        spans = [m.span() for m in self.tokens.finditer(self.before, self.origins[i], stop)]
+        at = accumulate((b - a for a, b in spans), initial=self.offsets[i])
+        return list(at), [*(a for a, _ in spans), stop]
 
 
 class Json:

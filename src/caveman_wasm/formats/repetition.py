@@ -12,7 +12,7 @@ __all__ = ["REPETITION"]
 
 class Repetition:
     name = "repetition"
-    keep = 0.0
+    keep = 0.0  # every repeat goes (`target`)
     version = 1
 
     def rewrite(self, text: str) -> Rewritten | None:
@@ -31,7 +31,7 @@ class Repetition:
                 begins = [starts[i] for i in run]
                 ends = [starts[i] + len(lines[i].removesuffix("\r")) for i in run]
                 groups.append(Group(begins, ends, "outline", "lines"))
-        return Document(text, self.name, groups, len(text), newline=newline) if groups else None
+        return Document(text, self.name, groups, len(text), newline=newline, target=0) if groups else None
 
     def marker(self, sentence: str, count: int, facts: str, group: Group, document: Document) -> str:
         said = "all equal to" if count > 1 else "equal to"

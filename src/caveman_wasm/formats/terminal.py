@@ -32,8 +32,8 @@ _TOKEN: Final = re.compile(
 _REDRAWING: Final = re.compile(r"\d ?%|\[[#=>.\- ]{4,}\]")
 _CONTINUED: Final = re.compile(r"[\x80-\xbf]")
 _RAISED: Final = re.compile(  # behind signs that draw a frame; a tool's own "error:", or an exception's name
-    r"(?:[ \t|>]|\xe2[\x94-\x97][\x80-\xbf]){0,40}((?i:error|fatal)(?:\[\w{1,12}\])?(?=: )|(?:\w{1,40}\.){0,8}+[A-Z]\w{0,60}"
-    r"(?:Error|Exception)(?=:|[ \t]*\Z))",
+    r"(?:[ \t|>]|\xe2[\x94-\x97][\x80-\xbf]){0,40}((?i:error|fatal)(?:\[\w{1,12}\])?(?=: )"
+    r"|(?:\w{1,40}\.){0,8}+[A-Z]\w{0,60}(?:Error|Exception)(?=:|[ \t]*\Z))",
     re.ASCII,
 )
 _TOTAL: Final = re.compile(

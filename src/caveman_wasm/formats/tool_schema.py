@@ -1,6 +1,7 @@
 """Lists of tools (MCP, OpenAI, Anthropic): every tool and parameter with its type, enum, required and default stays.
 
-Without a ceiling all of them stay whole; white space between tokens goes.
+What may go: sentences of a description, its first and those that state a constraint last of all; long examples and
+other annotations, by their object's one marker. A description is a text of its own: its marker stands at its end.
 `toolschema-annotations` (forced only) takes the annotation keys off and leaves everything else as it is.
 """
 
@@ -14,7 +15,10 @@ from typing import Final
 from caveman_wasm.formats.json_records import JSON, depth_ok
 from caveman_wasm.model import ABSENT, Columns, Document, Group, Rewritten, plain
 
+
 __all__ = ["TOOL_SCHEMA", "TOOL_SCHEMA_ANNOTATIONS", "Span", "json_spans"]
+
+MARKER_COST: Final = 80  # bytes a marker is reckoned at while planning (select.py)
 
 _ANNOTATIONS: Final = frozenset(("title", "examples", "example", "$comment", "$schema"))
 _MAPS: Final = frozenset(("properties", "patternProperties", "$defs", "definitions", "dependentSchemas"))  # of schemas
@@ -24,6 +28,15 @@ _SCHEMAS: Final = frozenset(
     " function functions tools result annotations".split()
 )
 _TOKENS: Final = re.compile(r'"[^"\\]*+(?:\\.[^"\\]*+)*+"|[{}\[\],:]|[^\s"{}\[\],:]++', re.DOTALL)
+# Ends of sentences in the text of a JSON string as it is spelled there; other escapes are passed over whole.
+_END: Final = re.compile(
+    r"(?P<end>(?:\\n)++|[.!?][)\]'\x60]{0,3}(?= (?![a-z]))|\xe3\x80\x82|\xef\xbc[\x81\x9f])|\\.", re.DOTALL
+)
+_CONSTRAINT: Final = re.compile(
+    r"(?i)\b(?:must|only|required?s?|at (?:most|least)|maximum|minimum|max|min|limited to|defaults?|formats?|e\.g\.|cannot|never"
+    r"|one of|allowed|between|up to|deprecated|iso ?\d+|destructive|irreversibl[ey])\b",
+    re.ASCII,
+)
 
 
 @dataclass(slots=True)
@@ -93,7 +106,7 @@ def _schemas(span: Span) -> Iterator[Span]:
 
 class ToolSchema:
     name = "toolschema"
-    keep = 1.0
+    keep = 0.35
     version = 1
 
     def rewrite(self, text: str) -> Rewritten | None:
@@ -106,10 +119,15 @@ class ToolSchema:
             return None
         starts, stops = [t.start for t in tools.items], [t.stop for t in tools.items]
         group = Group(starts, stops, "outline", "tools", reader=_Tools(text, tools), pinned=range(len(starts)))
-        return Document(text, self.name, [group], root.stop - 1, newline="")
+        group.children = {i: [g] for i, tool in enumerate(tools.items) if len(g := _texts(text, tool))}
+        leaves = sum(g.extent for groups in group.children.values() for g in groups)
+        target = len(text) - leaves + MARKER_COST * (len(group.children) + 1)
+        return Document(text, self.name, [group], root.stop - 1, newline="", target=target)
 
     def marker(self, sentence: str, count: int, facts: str, group: Group, document: Document) -> str:
-        return JSON.marker(sentence, count, facts, group, document)
+        """In a tool the last member; in the list of tools an element."""
+        comma = "," if group.markers == "apart" else ""
+        return comma + JSON.marker(sentence, count, facts, group, document)
 
     def reference(self, sentence: str, document: Document) -> str:
         return JSON.reference(sentence, document)
@@ -125,11 +143,48 @@ def _tools(root: Span) -> Span | None:
     return at
 
 
+def _texts(text: str, tool: Span) -> Group:
+    """What a tool may give up, in order: descriptions of parameters, later sentences, annotations."""
+    found: list[tuple[int, int]] = []
+    for schema in _schemas(tool):
+        members: set[int] = set()
+        for i, (key, item) in enumerate(zip(schema.keys or (), schema.items, strict=True)):
+            if key == "description" and text[item.start] == '"':
+                sentences = _sentences(text, item.start + 1, item.stop - 1)
+                of_tool = schema.member("name") is not None  # what a tool does stays
+                if of_tool or not all(droppable for _, _, droppable in sentences):
+                    found += [(a, b) for a, b, droppable in sentences[of_tool:] if droppable]
+                else:
+                    members.add(i)
+            elif key in _ANNOTATIONS:
+                members.add(i)
+        found += _members(schema, members)
+    found.sort()
+    heading = f"tool {_name(text, tool)}"
+    return Group(
+        [a for a, _ in found], [b for _, b in found], "outline", "texts", "apart", heading, marker_at=tool.stop - 1
+    )
+
+
 def _members(schema: Span, gone: set[int]) -> Iterator[tuple[int, int]]:
     """Spans of the members ``gone``, each with the comma beside it that is not needed without it. One member stays."""
     first = next((i for i in range(len(schema.items)) if i not in gone), 0)
     for i in sorted(gone - {first}):
         yield (schema.heads[i], schema.heads[i + 1]) if i < first else (schema.items[i - 1].stop, schema.items[i].stop)
+
+
+def _sentences(text: str, start: int, stop: int) -> list[tuple[int, int, bool]]:
+    """The sentences of a description, each with the blank before it, and whether it may go: it states no constraint."""
+    found, at, begin = [], start, start
+    for end in [*_END.finditer(text, start, stop), None]:
+        if end is not None and end["end"] is None:
+            continue
+        closed = stop if end is None else end.start() if end[0][0] == "\\" else end.end()
+        if closed > begin:
+            found.append((at, closed, _CONSTRAINT.search(text, begin, closed) is None))
+            at = closed
+        begin = stop if end is None else end.end() + text.startswith(" ", end.end())
+    return found
 
 
 def _name(text: str, tool: Span) -> str:
