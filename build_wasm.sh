@@ -112,6 +112,17 @@ build() {
   limit 60 "$PY" web/demo/make_samples.py "$DIST/samples"
 }
 
+# The MCP SDK wants another pydantic than pyodide-build: its tests have an environment of their own.
+setup_mcp() {
+  if ! { [ -x build/mcp-venv/bin/python ] && fresh mcp tests/requirements-mcp.txt; }; then
+    rm -rf build/mcp-venv
+    "$PY" -m venv build/mcp-venv
+    limit 300 build/mcp-venv/bin/python -m pip install -qq --require-hashes -r tests/requirements-mcp.txt
+    stamp mcp tests/requirements-mcp.txt
+  fi
+  limit 120 build/mcp-venv/bin/python -m pip install -qq --no-deps --force-reinstall build/wheel/*.whl
+}
+
 # ---------------------------------------------------------------- the commands
 
 run_tests() {
@@ -127,6 +138,8 @@ run_tests() {
   check mypy limit 300 "$PY" -m mypy
   check tsc limit 120 npm --prefix web run --silent typecheck
   check "native tests" pytest_for 900 tests --ignore=tests/pyodide --ignore=tests/browser "${long[@]}"
+  check "MCP set-up" setup_mcp
+  check MCP limit 500 build/mcp-venv/bin/python -m pytest -q tests/doors/test_mcp_server.py
   check "Pyodide in Node" pytest_for 400 tests/pyodide --dist-dir build/pyodide-test --runtime node "${long[@]}"
   check Chromium pytest_for 500 tests/browser "${long[@]}"
   [ -z "$failed" ] || die "failed: $failed"

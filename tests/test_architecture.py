@@ -18,9 +18,9 @@ FILES = sorted(ROOT.rglob("*.py"))
 LAYERS = [
     ["errors", "model", "references"],
     ["tokens", "ranking", "markers", "facts", "survey", "select", "formats", "store"],
-    ["narrow", "detect", "selectors"],
+    ["narrow", "detect", "detect_patterns", "selectors"],
     ["cutting", "engine", "registry"],
-    ["check_fields"],
+    ["check_fields", "check_places"],
     ["check_claims"],
     ["check", "evals"],
     ["tools", "messages"],

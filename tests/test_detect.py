@@ -13,7 +13,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from caveman_wasm.detect import MAX_DEPTH, TESTS, detect, json_depth_ok
+from caveman_wasm import cutting
+from caveman_wasm.detect import MAX_DEPTH, TESTS, candidates, detect, json_depth_ok
 from caveman_wasm.model import source
 
 CORPUS = os.environ.get("CAVEMAN_CORPUS", "")  # a folder of real tool outputs …
@@ -188,6 +189,24 @@ REACT_README = (
 FENCED = "# How to\n\nFirst write this:\n\n```python\n" + PYTHON * 3 + "```\n\nThen run it.\n"
 RST = "PEP: 440\nTitle: Versions\nStatus: Final\n\nAbstract\n========\n\n" + PROSE * 4 + "\n::\n\n    [N!]N(.N)*\n"
 FRONT = "---\ntitle: 'Effects'\n---\n\n<Intro>\n\n" + PROSE * 3 + "\n</Intro>\n"
+PROGRAMS = [
+    "addpart",
+    "apt-get",
+    "apt-key",
+    "arch",
+    "awk",
+    "b2sum",
+    "base32",
+    "base64",
+    "bash",
+    "c99-gcc",
+    "chcon",
+    "cpp",
+    "dpkg",
+    "x509",
+    "y2k",
+    "zip2",
+]
 GUTTERED = "".join(f"{i:6}\t{line}\n" for i, line in enumerate(rows(STAMP + " INFO poll ok", 9).splitlines(), 1))
 CODE_GUTTER = "".join(f"{i:6}\t{line}\n" for i, line in enumerate(PYTHON.splitlines(), 40))
 
@@ -444,6 +463,169 @@ CASES: dict[str, tuple[str, str | bytes]] = {
 }
 
 
+CASES |= {
+    # --- found on real files and commands
+    "ls of programs": ("search-result", "".join(f"{n}\n" for n in PROGRAMS)),
+    "ls -li": ("search-result", "total 8\n" + rows("  1310{i} -rw-r--r-- 1 root root  71 May 14 08:00 {w}.conf")),
+    "find -ls": (
+        "search-result",
+        rows("   4210{i}      4 -rw-r--r--   1 root     root          12 May 14 08:00 ./a/{w}"),
+    ),
+    "wc -l": ("search-result", rows("    {i}7 src/{w}.py") + "   412 total\n"),
+    "wc": ("search-result", rows("  1{i}  7{i} 90{i} src/{w}.py") + "  412  612 9000 total\n"),
+    "tree": ("search-result", ".\n├── bin\n│   ├── a\n│   └── b\n└── lib\n    └── c.so\n\n2 directories, 3 files\n"),
+    "md5sum": ("search-result", rows("d41d8cd98f00b204e9800998ecf8427{i}  usr/share/doc/{w}/copyright")),
+    "find -printf": ("search-result", rows("2026-05-1{i} ./perl5/{w}.pm")),
+    "dpkg -S": ("search-result", rows("lib{w}-perl, perl: /usr/bin/{w}")),
+    "diff -rq": ("search-result", rows("Files a/{w}.py and b/{w}.py differ\nOnly in a: {w}{i}.py")),
+    "web hits": ("search-result", rows("{i}. About {w}\n   https://x.example/{w}\n   It says what {w} means.\n")),
+    "web hits as fields": ("search-result", rows("Title: {w}\nURL: https://x.example/{i}\nDescription: of {w}\n")),
+    "a word list is no listing": (
+        "text",
+        "".join(f"{w}\n" for w in ["zebra", "apple", "mango", "kiwi", "fig", "date", "plum", "pear", "lime"] * 3),
+    ),
+    "strings of a program": (
+        "text",
+        "\n".join(["zlib", "%s", "PTE1", "u3UH", "ambig", "f9", "D$0", "main", "abc", "x2"] * 3),
+    ),
+    "rows to insert": ("code", rows("INSERT INTO t VALUES({i},'name {w}',1.5,NULL);")),
+    "rows to insert, one statement": ("code", "INSERT INTO t (id, n) VALUES\n" + rows("({i},'{w}, it is',1.5,NULL),")),
+    "a dump that copies": ("code", "SET x = 0;\n\nCOPY t (id, name) FROM stdin;\n" + rows("{i}\tname {w}") + "\\.\n"),
+    "an extension script": (
+        "code",
+        '/* a--1.0.sql */\n\n\\echo Use "CREATE EXTENSION a" to load this file. \\quit\n\n'
+        "CREATE FUNCTION f(x text,\n    y int)\nRETURNS VOID\nAS 'MODULE_PATHNAME'\nLANGUAGE C STRICT;\n",
+    ),
+    "a codec's table": (
+        "code",
+        '"""A codec."""\n\nimport codecs\n\nTABLE = (\n' + rows("    '\\x0{i}'     #  0x0{i} -> {w}", 40) + ")\n",
+    ),
+    "a dict of words": ("code", "from a import b\n\n\nNAMES = {\n" + rows("    'k{i}': '{w}/City',", 40) + "}\n"),
+    "texts in JavaScript": (
+        "code",
+        '"use strict";\nconst texts = {\n' + rows('  k{i}: {\n    one: "{w}",\n  },') + "};\n",
+    ),
+    "exports": ("code", rows('export { default as {w} } from "./{w}.js";')),
+    "Rust, mostly its guide": ("code", rows("//! # Part {i}\n//!\n//! Says what {w} is for.", 30) + "\npub mod de;\n"),
+    "Rust, a macro called": ("code", rows('replace!({w}, all, r"[0-9]", "age: 2{i}", t!("Z"), "age: Z");')),
+    "a licence, then code": (
+        "code",
+        "/**\n" + " x is granted\n" * 2500 + "*/\n" + "var a = function (b) {\n  return b;\n};\n" * 900,
+    ),
+    "a rule in a comment": (
+        "code",
+        "use super::a::*;\n\n// PARSERS\n// -------\n\n/// Parse it.\npub fn f(x: u8) -> u8 {\n    x\n}\n",
+    ),
+    "YAML with a script in it": (
+        "config",
+        "name: x\non: [push]\njobs:\n  a:\n    runs-on: u\n    run: >\n      for i in x; do\n        if [ a ]; then\n          return 1;\n        fi\n      done\n",
+    ),
+    "desktop entry": ("config", "[Desktop Entry]\n" + rows("Name[{w}]=Réglages {i}\nComment[{w}@x]=Über {i}")),
+    "pkg-config": (
+        "config",
+        "prefix=/usr\nlibdir=${prefix}/lib\nhost=x86\n\nName: libx\nDescription: A library\nVersion: 1.2\n",
+    ),
+    "levels in settings": ("config", "# Levels.\n.level=INFO\na.level = WARNING\nb.level = SEVERE\nc.handlers = d\n"),
+    "sshd_config": (
+        "config",
+        "# The server's settings.\n#Port 22\n#AddressFamily any\n#StrictModes yes\nUsePAM yes\nX11Forwarding no\n",
+    ),
+    "a feed": (
+        "config",
+        '<?xml version="1.0"?>\n<rss version="2.0"><channel>\n'
+        + rows("<item><title>{w}</title></item>")
+        + "</channel></rss>\n",
+    ),
+    "JSON with comments": ("config", "// why\n{\n" + rows('  "k{i}": {i}, // {w}') + '  "z": [1, 2,]\n}\n'),
+    "a page's template": (
+        "html",
+        '{% extends "a.html" %}\n{% block b %}\n<div>\n  {% if x %}\n  <p>{{ y }}</p>\n  {% endif %}\n</div>\n{% endblock %}\n',
+    ),
+    "numbers under names of capitals": ("text", "# DO NOT EDIT THIS\n" + "".join(f"{n}\n" for n in range(35, 250, 7))),
+    "jest, verbose": (
+        "test-report",
+        "PASS src/a.test.js\n  Adder\n" + rows("    ✓ adds {i} (3 ms)") + "\nTests:       8 passed, 8 total\n",
+    ),
+    "mocha": ("test-report", "  Array\n" + rows("      ✔ returns {w}") + "\n  8 passing (12ms)\n"),
+    "node --test": ("test-report", rows("✔ does {w} (0.{i}ms)") + "ℹ tests 8\n"),
+    "unittest": (
+        "test-report",
+        rows(
+            "=" * 70 + "\nFAIL: test_{i} (a.T.test_{i})\n" + "-" * 70 + "\nTraceback (most recent call last):\n"
+            '  File "a.py", line {i}, in test_{i}\n    self.assertEqual({i}, 0)\nAssertionError: {i} != 0\n'
+        )
+        + "Ran 8 tests in 0.001s\n\nFAILED (failures=8)\n",
+    ),
+    "surefire": (
+        "test-report",
+        "[INFO]  T E S T S\n" + rows("[INFO] Running a.{w}Test\n[INFO] Tests run: 4, Failures: 0, Errors: 0"),
+    ),
+    "googletest": (
+        "test-report",
+        "[==========] Running 8 tests.\n" + rows("[ RUN      ] A.{w}\n[       OK ] A.{w} (0 ms)"),
+    ),
+    "ctest": (
+        "test-report",
+        "Test project /b\n" + rows("      Start {i}: {w}\n{i}/8 Test  #{i}: {w} .......   Passed    0.01 sec"),
+    ),
+    "phpunit": (
+        "test-report",
+        "PHPUnit 9.5\n\n..F  3 / 3 (100%)\n\nThere was 1 failure:\n\n1) A::b\nIt is not so.\n\nFAILURES!\nTests: 3, Assertions: 3\n",
+    ),
+    "journalctl": ("log", rows("May 14 08:00:0{i} host systemd[1]: Started Session {i} of user {w}.")),
+    "apache errors": ("log", rows("[Mon May 04 08:00:0{i}.1234 2026] [php:error] [pid {i}] PHP Warning: {w}")),
+    "nginx errors": ("log", rows("2026/05/04 08:00:0{i} [error] 12#12: *{i} open() failed, client: {w}")),
+    "access by virtual host": (
+        "log",
+        rows('x.example:443 1.2.3.{i} - - [04/May/2026:08:00:0{i} +0000] "GET /{w} HTTP/1.1" 200 7'),
+    ),
+    "syslog as RFC 5424": ("log", rows("<34>1 2026-05-04T08:00:0{i}Z host app {i} ID47 - {w}")),
+    "GitHub Actions": (
+        "log",
+        rows("2026-05-04T08:00:0{i}.1234567Z ##[group]Run {w}\n2026-05-04T08:00:0{i}.1234567Z npm ci"),
+    ),
+    "gh run view --log": ("log", rows("build\tRun tests\t2026-05-04T08:00:0{i}.1234567Z {w} is done")),
+    "kubectl logs --prefix": ("log", rows("[pod/web-1/app] 2026-05-04T08:00:0{i}Z started {w}")),
+    "Rails": (
+        "log",
+        rows('Started GET "/{w}" for 1.2.3.4 at 2026-05-04 08:00:0{i} +0000\nProcessing by A#b\nCompleted 200 OK'),
+    ),
+    "terraform apply": (
+        "log",
+        rows("aws_instance.web[{i}]: Creating...\naws_instance.web[{i}]: Creation complete after {i}s"),
+    ),
+    "apt's history": (
+        "log",
+        rows("\nStart-Date: 2026-05-14  08:00:0{i}\nInstall: {w}:amd64 (1.{i})\nEnd-Date: 2026-05-14  08:00:0{i}"),
+    ),
+    "an ARIA tree without references": (
+        "a11y",
+        rows('- link "{w}":\n  - /url: /x/{i}') + '- button "Go"\n- text: hello\n',
+    ),
+    "a mail": (
+        "text",
+        "From: A B <a@x.example>\nTo: c@y.example\nSubject: The plan\nDate: Mon, 04 May 2026 08:00:00 +0000\n\n"
+        + PROSE * 5,
+    ),
+    "a shell session": ("text", rows("$ cat {w}.txt\nsome words that were in it\n$ echo $?\n0")),
+    "LaTeX": ("text", "\\documentclass{article}\n\\begin{document}\n\\section{A}\n" + PROSE * 8 + "\\end{document}\n"),
+    "AsciiDoc": (
+        "text",
+        "= Title\n:toc:\n\n== Intro\n\n" + (PROSE + "\n") * 4 + "[source,java]\n----\nint x = 1;\n----\n",
+    ),
+    "a man page": (
+        "text",
+        "LS(1)      User Commands      LS(1)\n\nNAME\n       ls - list contents\n\n"
+        + "       -a, --all\n              do not hide any of them\n\n" * 6,
+    ),
+    "reStructuredText with code in it": (
+        "text",
+        "Sign a URL\n^^^^^^^^^^\n\nThis shows how it is done::\n\n    import a\n\n    def f(x):\n        return x\n"
+        + "    y = f(x)\n" * 9,
+    ),
+}
+
+
 @pytest.mark.parametrize("name", CASES)
 def test_is(name: str) -> None:
     expected, payload = CASES[name]
@@ -467,6 +649,41 @@ def test_real_files_have_a_right_type() -> None:
         name: got for name, right in table if (got := kind((Path(CORPUS) / name).read_bytes())) not in right.split("|")
     }
     assert not wrong
+
+
+# ---------------------------------------------------------------- what a format refuses
+
+
+def test_candidates_begin_with_what_is_detected_and_end_with_text_once_each_kind() -> None:
+    for _, payload in CASES.values():
+        text = source(payload.encode() if isinstance(payload, str) else payload)
+        found = list(candidates(text))
+        assert found[0] == detect(text)
+        assert found[-1] in ("text", "json", "binary")
+        assert "text" not in found[:-1]
+
+
+def test_what_one_format_refuses_is_cut_by_the_next_that_holds(monkeypatch: pytest.MonkeyPatch) -> None:
+    text = source(("Name,Age\n" + rows("{w},{i}", 60)).encode())
+    assert cutting.detected(text, "")[0] == "tabular"
+    monkeypatch.setattr(cutting.FORMATS["tabular"], "split", lambda text: None)
+    kind, cut = cutting.detected(text, "")
+    assert cut is not None
+    assert kind == cut.document.format != "tabular"
+
+
+def test_json_too_deep_is_json_that_no_format_takes_and_never_text() -> None:
+    deep = "[" * (MAX_DEPTH + 1) + "1" + "]" * (MAX_DEPTH + 1)
+    assert list(candidates(deep)) == ["json"]
+    assert cutting.detected(deep, "") == ("json", None)
+
+
+def test_binary_is_nothing_else() -> None:
+    assert cutting.detected("\x00\x01" * 600, "") == ("binary", None)
+
+
+def test_a_forced_format_that_refuses_is_not_replaced() -> None:
+    assert cutting.cut("no JSON at all\n" * 60, "json", "") is None
 
 
 # ---------------------------------------------------------------- depth

@@ -14,18 +14,17 @@ from __future__ import annotations
 import csv
 import json
 import re
-from bisect import bisect_right
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import asdict, dataclass, field
-from itertools import accumulate
 from typing import Any, Final
 
 from caveman_wasm import cutting, markers
 from caveman_wasm.check_claims import examine, uncovered
 from caveman_wasm.check_fields import JsonUnit, LogUnit, Table, TagUnit, Unit, cells, said_unit, table
+from caveman_wasm.check_places import Part, Stand, cuts_of
 from caveman_wasm.engine import Engine
-from caveman_wasm.model import Document, Group, Marker, Result, plain, raw, source
+from caveman_wasm.model import Document, Marker, Result, plain, raw, source
 from caveman_wasm.store import open_memory
 from caveman_wasm.store.base import Store
 
@@ -141,105 +140,6 @@ def _differ(a: bytes | str, b: bytes | str) -> int:
     return next((i for i, (x, y) in enumerate(zip(a, b, strict=False)) if x != y), min(len(a), len(b)))
 
 
-# ---------------------------------------------------------------- where markers stand
-
-_Pieces = tuple[tuple[int, int], ...]
-
-
-@dataclass(frozen=True, slots=True)
-class _Stand:
-    """A marker (its number from 1) in its place: pieces (first, last) of a group, and its text as the document's own
-    syntax has it (of an envelope's: decoded)."""
-
-    number: int
-    marker: Marker
-    group: Group
-    pieces: _Pieces
-    written: str
-
-    @property
-    def indices(self) -> list[int]:
-        return [i for first, last in self.pieces for i in range(first, last)]
-
-    @property
-    def replaced(self) -> int:
-        """Bytes from the first unit of each piece to its last."""
-        return sum(self.group.stops[b - 1] - self.group.starts[a] for a, b in self.pieces)
-
-
-class _Part:
-    """A document, the text it was made from, the way back to that, and the markers in it."""
-
-    def __init__(self, document: Document, before: str) -> None:
-        self.document, self.before = document, before
-        self.found: list[_Stand] = []
-        self.back, self.verbatim = _way_back(document, before)
-
-    def places(
-        self, spans: Sequence[tuple[tuple[int, int], ...]], nouns: set[str]
-    ) -> dict[int, list[tuple[Group, int]]]:
-        """Payload offset at which one of ``spans`` begins → the units (group, index) that begin there."""
-        wanted = {span[0][0] for span in spans if span}
-        found: dict[int, list[tuple[Group, int]]] = {}
-        for group in _groups(self.document):
-            if group.noun in nouns:
-                for i, start in enumerate(map(self.back, group.starts)):
-                    if start in wanted:
-                        found.setdefault(start, []).append((group, i))
-        return found
-
-    def pieces(self, group: Group, first: int, marker: Marker) -> _Pieces | None:
-        """The pieces of ``group`` that are exactly the marker's spans; None where these are no whole units."""
-        pieces, k, back = [], first, self.back
-        exact = first + marker.count - 1
-        for start, stop in marker.spans:
-            while k < len(group) and back(group.starts[k]) != start:
-                k += 1
-            begun = k
-            if len(marker.spans) == 1 and k <= exact < len(group) and back(group.stops[exact]) == stop:
-                k = exact
-            while k < len(group) and back(group.stops[k]) != stop:
-                k += 1
-            if k >= len(group):
-                return None
-            k += 1
-            pieces.append((begun, k))
-        return tuple(pieces)
-
-
-def _groups(document: Document) -> Iterator[Group]:
-    waiting = list(document.groups)
-    while waiting:
-        group = waiting.pop()
-        yield group
-        for children in group.children.values():
-            waiting += children
-
-
-_BLANKS: Final = re.compile(r'"[^"\\]*+(?:\\.[^"\\]*+)*+"|[ \t\r\n]+', re.DOTALL)
-_BLANKS_IN_LINES: Final = re.compile(r'"[^"\\]*+(?:\\.[^"\\]*+)*+"|[ \t]+', re.DOTALL)
-
-
-def _way_back(document: Document, before: str) -> tuple[Callable[[int], int], bool]:
-    """The payload's offset for an offset of the document, and whether the document is the payload verbatim: as it is,
-    or as JSON without its white space, taken off here once more."""
-    if document.origin is None:
-        return (lambda at: at), document.text == before
-    for pattern in (_BLANKS, _BLANKS_IN_LINES) if document.text[:4].lstrip("\xef\xbb\xbf")[:1] in ("[", "{") else ():
-        blanks = [m.span() for m in pattern.finditer(before) if m[0][0] != '"']
-        edges = [0, *(edge for span in blanks for edge in span), len(before)]
-        if "".join(before[a:b] for a, b in zip(edges[::2], edges[1::2], strict=True)) == document.text:
-            return _past(blanks), True
-    return document.origin.back, False
-
-
-def _past(blanks: Sequence[tuple[int, int]]) -> Callable[[int], int]:
-    """Offsets without the ``blanks`` → offsets with them; at a blank's place, behind it."""
-    taken = [0, *accumulate(b - a for a, b in blanks)]
-    kept = [stop - gone for (_, stop), gone in zip(blanks, taken[1:], strict=True)]
-    return lambda at: at + taken[bisect_right(kept, at)]
-
-
 # ---------------------------------------------------------------- the checks
 
 
@@ -248,8 +148,8 @@ class _Check:
 
     def __init__(self, report: Report, before: str, after: str, document: Document, result: Result) -> None:
         self.report, self.after, self.result = report, after, result
-        self.outer = _Part(document, before)
-        self.inner: dict[tuple[int, int], _Part] = {}
+        self.outer = Part(document, before)
+        self.inner: dict[tuple[int, int], Part] = {}
 
     def run(self) -> None:
         """Everything; findings go into the report."""
@@ -279,11 +179,11 @@ class _Check:
                 text = _unescaped(self.outer.before[slice(*within)])
                 if text != envelope.text:
                     self.report.add(0, "", f"the string at byte {within[0]} was not decoded to what it says")
-                self.inner[within] = _Part(envelope.document, text)
+                self.inner[within] = Part(envelope.document, text)
         for within in wanted - self.inner.keys():
             self.report.add(0, "", f"markers stand within bytes {within}, where no payload of its own is")
 
-    def _place(self, part: _Part, numbered: Sequence[tuple[int, Marker]]) -> bool:
+    def _place(self, part: Part, numbered: Sequence[tuple[int, Marker]]) -> bool:
         """Finds the units each marker stands for; False where one has none."""
         places = part.places([m.spans for _, m in numbered], {m.noun for _, m in numbered})
         placed = True
@@ -295,19 +195,19 @@ class _Check:
             written = self.after[marker.start : marker.stop]
             if found:
                 written = written if part is self.outer else _unescaped(written)
-                part.found.append(_Stand(number, marker, *found[0], written))
+                part.found.append(Stand(number, marker, *found[0], written))
             else:
                 self.report.add(number, "", f"its spans are no whole {marker.noun}")
                 placed = False
         return placed
 
-    def _count(self, part: _Part, stand: _Stand) -> None:
+    def _count(self, part: Part, stand: Stand) -> None:
         marker = stand.marker
         for n, what in _counted(part, stand):
             if n != marker.count:
                 self.report.add(stand.number, "", f"it counts {marker.count} {marker.noun}; {what} has {n}")
 
-    def _wording(self, part: _Part, stand: _Stand) -> None:
+    def _wording(self, part: Part, stand: Stand) -> None:
         """The marker's text says the marker's count, noun, lines and facts."""
         marker, facts = stand.marker, "; ".join(stand.marker.facts)
         if f'"{markers.MARKER_KEY}' in stand.written:
@@ -329,7 +229,7 @@ class _Check:
         elif right[0][3] and len(stand.pieces) == 1:
             self._lines(part, stand, int(right[0][3]), int(right[0][4] or right[0][3]))
 
-    def _lines(self, part: _Part, stand: _Stand, first: int, last: int) -> None:
+    def _lines(self, part: Part, stand: Stand, first: int, last: int) -> None:
         ((start, stop),) = stand.marker.spans
         text = part.before
         end = "\n" if "\n" in text else "\r"
@@ -338,7 +238,7 @@ class _Check:
         if (first, last) != real and not (gutter and int(gutter[1]) == first and last - first == real[1] - real[0]):
             self.report.add(stand.number, "", f"it says L{first}–{last}; these are lines {real[0]}–{real[1]}")
 
-    def _facts(self, part: _Part, stand: _Stand) -> None:
+    def _facts(self, part: Part, stand: Stand) -> None:
         if not stand.marker.facts:
             return
         units = _units(part, stand)
@@ -374,12 +274,12 @@ class _Check:
                     f"{part.document.format}: what stays is compared with the rewritten text only"
                 )
 
-    def _rebuilt(self, part: _Part, closing: str = "") -> str:
+    def _rebuilt(self, part: Part, closing: str = "") -> str:
         """The document with every marker's units cut out and its text in their place."""
         document, text = part.document, part.document.text
         cuts = [(document.close_at, document.close_at, closing, 2)] if closing else []
         for stand in part.found:
-            cuts += _cuts(stand)
+            cuts += cuts_of(stand)
         for envelope in document.envelopes if part is self.outer else ():
             inner = self.inner.get((part.back(envelope.start), part.back(envelope.stop)))
             if inner is not None:
@@ -410,21 +310,6 @@ def _documents(text: str, whole: bool) -> list[str]:
     return [text] if whole else [line for line in text.split("\n") if line.strip(" \t\r")]
 
 
-def _cuts(stand: _Stand) -> Iterator[tuple[int, int, str, int]]:
-    """(start, stop, text in its place, rank among those that start together) of a marker's pieces."""
-    starts, stops = stand.group.starts, stand.group.stops
-    at_end = stand.group.markers == "end"
-    for k, (first, last) in enumerate(stand.pieces):
-        if at_end:
-            yield stops[first - 1] if first else starts[0], stops[last - 1], "", 1
-        elif k == 0:
-            yield starts[first], stops[last - 1], stand.written, 1
-        else:
-            yield stops[first - 1], stops[last - 1], "", 1
-    if at_end:
-        yield stops[-1], stops[-1], stand.written, 0
-
-
 # ---------------------------------------------------------------- what markers stand for, and say
 
 _JSON_FORMATS: Final = frozenset({"json", "toolschema", "toolschema-annotations", "a11y", "test-report"})
@@ -439,7 +324,7 @@ _REFERENCE: Final = re.compile(
 )
 
 
-def _counted(part: _Part, stand: _Stand) -> Iterator[tuple[int, str]]:
+def _counted(part: Part, stand: Stand) -> Iterator[tuple[int, str]]:
     """Counts of the units, each with where it was found: by the cut, by the original's own syntax."""
     yield sum(b - a for a, b in stand.pieces), "the cut"
     slices = [part.before[a:b] for a, b in stand.marker.spans]
@@ -448,7 +333,7 @@ def _counted(part: _Part, stand: _Stand) -> Iterator[tuple[int, str]]:
         counts = [_elements(s, brackets) for s in slices]
         if all(counts) or part.document.format == "json":
             yield sum(counts), "the original"
-    elif stand.marker.noun == "rows" and (form := _table(part, stand)) is not None:
+    elif stand.marker.noun == "rows" and part.document.origin is None and (form := _table(part, stand)) is not None:
         read = (
             csv.reader(re.split(r"(?<=[\r\n])", plain(s)), delimiter=form) if form != "pipes" else _full(s)
             for s in slices
@@ -492,12 +377,12 @@ def _twice(documents: Iterable[str]) -> Counter[str] | None:
     return found
 
 
-def _table(part: _Part, stand: _Stand) -> str | None:
+def _table(part: Part, stand: Stand) -> str | None:
     found = _read_table(part, stand)
     return found.mark if found is not None else None
 
 
-def _read_table(part: _Part, stand: _Stand) -> Table | None:
+def _read_table(part: Part, stand: Stand) -> Table | None:
     """The table that the marker's rows are of; of one inside prose, by the lines right above it."""
     text, group = part.document.text, stand.group
     head = text[: group.starts[0]]
@@ -507,10 +392,10 @@ def _read_table(part: _Part, stand: _Stand) -> Table | None:
     return table(plain(head), plain(text[group.starts[first] : group.stops[first]]))
 
 
-def _units(part: _Part, stand: _Stand) -> list[Unit]:
+def _units(part: Part, stand: Stand) -> list[Unit]:
     form, noun, group = part.document.format, stand.marker.noun, stand.group
     texts = [plain(part.document.text[group.starts[i] : group.stops[i]]) for i in stand.indices]
-    if noun in _JSON_NOUNS and form in _JSON_FORMATS:
+    if form in _JSON_FORMATS and (noun in _JSON_NOUNS or texts[0].startswith("{")):
         try:
             return [JsonUnit(t, member=noun == "members") for t in texts]
         except ValueError:
@@ -525,7 +410,7 @@ def _units(part: _Part, stand: _Stand) -> list[Unit]:
 
 def _json_marker(written: str) -> tuple[int, str] | None:
     """Count and facts of a marker that is an element or a member."""
-    text = plain(written).strip()
+    text = plain(written).strip(" ,")
     try:
         said = json.loads(text if text.startswith("{") else f"{{{text}}}")
     except ValueError:

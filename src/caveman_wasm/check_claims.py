@@ -314,11 +314,16 @@ _CHECKS: Final = {
 
 def _said_constants(claim: Claim, units: Sequence[SaidUnit], total: int) -> Iterable[str]:
     for m in re.finditer(rf"({_NAME})=({_VALUE})", claim.text.removeprefix("all "), re.ASCII):
-        if not _covered(_unquoted(m[1]), units):
-            continue
-        without = sum(not u.says(_unquoted(m[2])) for u in units if not u.reads(_unquoted(m[1])))
+        name, said = _unquoted(m[1]), m[2]
+        without = sum(not _may_be(u, name, said) for u in units)
         if without:
-            yield f"{m[2]} does not stand in {without} of {total} units"
+            yield f"{said} does not stand in {without} of {total} units"
+
+
+def _may_be(unit: SaidUnit, name: str, said: str) -> bool:
+    if unit.reads(name):
+        return any(_is(token, said) for token in unit.values(name))
+    return name in unit.hidden or unit.says(_unquoted(said))
 
 
 def _said_enumeration(claim: Claim, units: Sequence[SaidUnit], total: int) -> Iterable[str]:

@@ -298,11 +298,13 @@ Values = Mapping[str, Sequence[Token]]
 
 @dataclass(frozen=True)
 class SaidUnit:
-    """``known``: fields that are read after all; ``hidden``: fields that are derived in ways only the format knows."""
+    """``known``: fields that are read after all; ``hidden``: fields that are derived in ways only the format knows;
+    ``scattered``: a value is made of words that stand apart (a cell's, of the nodes in it)."""
 
     text: str
     known: Values = field(default_factory=dict)
     hidden: frozenset[str] = frozenset()
+    scattered: bool = False
 
     def values(self, name: str) -> Sequence[Token]:
         return self.known.get(name, ())
@@ -314,7 +316,8 @@ class SaidUnit:
         """Whether the value stands in the unit, as it is or behind escapes."""
         name, at, version = value.rpartition("@")  # packages are named so whatever their lock file looks like
         whole = value in ("", ".") or _stands(value, self.text)
-        return whole or (bool(at) and _stands(name, self.text) and _stands(version, self.text))
+        parts = value.split() if self.scattered else [name, version] if at else []
+        return whole or (bool(parts) and all(_stands(part, self.text) for part in parts))
 
     def fails(self) -> bool:
         return False
@@ -377,12 +380,45 @@ def _directory(text: str) -> Values:
     return {"entries": _word(len(lines) - lines[0].rstrip().endswith(":"))} if lines else {}
 
 
+_SORTS: Final = {"-": "file", "d": "directory", "l": "link", "b": "block", "c": "character", "p": "pipe", "s": "socket"}
+_LISTED: Final = re.compile(
+    r"\s*(?:\d+\s+\d+\s+)?([-dlbcps])[rwxsStT-]{9}[.+@]?\s+(?:\d+\s+)?(\S+)\s+\S+\s+([0-9.]+[KMGTPE]?)\s"
+)
+
+
+def _listed(text: str) -> Values:
+    """An entry as ``ls -l`` or ``git ls-tree`` prints it."""
+    found = _LISTED.match(text)
+    if found:
+        return {"type": _word(_SORTS[found[1]]), "owner": _word(found[2]), "size": _word(found[3])}
+    object_ = re.match(r"\d{6} (blob|tree|commit) [0-9a-f]{7,64}\s", text)
+    return {"type": _word(object_[1])} if object_ else {}
+
+
+_VERDICTS: Final = {
+    **dict.fromkeys(("PASSED", "PASS", "ok", "✓", "✔", "√"), "passed"),
+    **dict.fromkeys(("FAILED", "FAIL", "not ok", "✗", "✘", "✕", "×"), "failed"),
+    **dict.fromkeys(("SKIPPED", "SKIP", "ignored"), "skipped"),
+    **{word: word for word in ("XFAIL", "XPASS")},
+    "ERROR": "error",
+}
+_VERDICT: Final = re.compile(r"(?<!\S)(?:not ok|\w+|[✓✔√✗✘✕×])(?![^\s:,])")
+
+
+def _case(text: str) -> Values:
+    """A printed test case whose first line holds one verdict only."""
+    words = {m[0] for m in _VERDICT.finditer(text.partition("\n")[0])} & _VERDICTS.keys()
+    return {"result": _word(_VERDICTS[words.pop()])} if len(words) == 1 else {}
+
+
 _KNOWN: Final[Mapping[tuple[str, str], Callable[[str], Values]]] = {
     ("diff", "lines"): _changed_line,
     ("diff", "changed lines"): _changed_line,
     ("diff", "files"): _changed_file,
     ("search-result", "files"): _hits,
     ("search-result", "directories"): _directory,
+    ("search-result", "entries"): _listed,
+    ("test-report", "cases"): _case,
 }
 _HIDDEN: Final[Mapping[str, frozenset[str]]] = {
     "search-result": frozenset({"type"}),
@@ -395,7 +431,7 @@ _HIDDEN: Final[Mapping[str, frozenset[str]]] = {
 def said_unit(form: str, noun: str, text: str) -> SaidUnit:
     """The unit of a format that no reader of ours knows the fields of."""
     known = _KNOWN.get((form, noun))
-    return SaidUnit(text, known(text) if known else {}, _HIDDEN.get(form, frozenset()))
+    return SaidUnit(text, known(text) if known else {}, _HIDDEN.get(form, frozenset()), form == "a11y")
 
 
 # ---------------------------------------------------------------- tables

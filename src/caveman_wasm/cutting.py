@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from functools import partial
 
 from caveman_wasm import markers
-from caveman_wasm.detect import detect
+from caveman_wasm.detect import candidates, detect
 from caveman_wasm.facts import facts
 from caveman_wasm.formats import FORMATS
 from caveman_wasm.formats.base import Joined, join
@@ -20,7 +20,7 @@ from caveman_wasm.model import Document, Rewritten, Run
 from caveman_wasm.narrow import narrow
 from caveman_wasm.select import Order, budget, left_out, order
 
-__all__ = ["FORMATS", "Cut", "cut", "view"]
+__all__ = ["FORMATS", "Cut", "cut", "detected", "view"]
 
 _TEXT_OF = {"html": "text of an HTML page", "terminal": "text of terminal output"}  # views say what they are parts of
 
@@ -62,9 +62,21 @@ class Cut:
 
 def cut(text: str, kind: str, query: str) -> Cut | None:
     """Source text cut by the format ``kind``; None when it is not of this format after all."""
-    document = _opened(text, kind)
-    if document is None:
-        return None
+    document = _split(text, kind)
+    return None if document is None else _cut(document, text, query)
+
+
+def detected(text: str, query: str) -> tuple[str, Cut | None]:
+    """Source text cut by the first format that holds for it and does not refuse it, and that format's name.
+
+    Where none takes it (binary, JSON nested too deep), None and the name of the first that held.
+    """
+    kind, document = _taken(text)
+    return kind, None if document is None else _cut(document, text, query)
+
+
+def _cut(document: Document, text: str, query: str) -> Cut:
+    _open(document)
     inner = [e for e in document.envelopes if e.document is not None]
     outside = len(text) - sum(e.stop - e.start for e in document.envelopes)
     parts = [_in_order(document, max(outside, 0), query)]
@@ -74,18 +86,31 @@ def cut(text: str, kind: str, query: str) -> Cut | None:
 
 def view(text: str, query: str, handle: str) -> str | None:
     """The part of source text that answers ``query``; None when there is none, or none that is smaller."""
-    kind = detect(text)
-    document = _opened(text, kind, narrowing=True) if kind in FORMATS else None
-    return None if document is None else narrow(document, query, markers.view(handle), origin=_TEXT_OF.get(kind))
+    kind, document = _taken(text, narrowing=True)
+    if document is None:
+        return None
+    _open(document, narrowing=True)
+    return narrow(document, query, markers.view(handle), origin=_TEXT_OF.get(kind))
 
 
-def _opened(text: str, kind: str, narrowing: bool = False) -> Document | None:
-    """The document, each envelope in it cut by what its content is; one that is of no known format stays closed."""
-    document = _split(text, kind, narrowing)
-    for envelope in document.envelopes if document is not None else ():
-        inside = "base64" if is_base64(envelope.text) else detect(envelope.text)
-        envelope.document = _split(envelope.text, inside, narrowing) if inside in FORMATS else None
-    return document
+def _open(document: Document, narrowing: bool = False) -> None:
+    """Cut each envelope by what its content is; one that no format takes stays closed."""
+    for envelope in document.envelopes:
+        if is_base64(envelope.text):
+            envelope.document = _split(envelope.text, "base64", narrowing)
+        else:
+            envelope.document = _taken(envelope.text, narrowing)[1]
+
+
+def _taken(text: str, narrowing: bool = False) -> tuple[str, Document | None]:
+    """The first type that holds and whose format takes the text; else the first that holds, and None."""
+    kinds = []
+    for kind in candidates(text):
+        document = _split(text, kind, narrowing) if kind in FORMATS else None
+        if document is not None:
+            return kind, document
+        kinds.append(kind)
+    return kinds[0], None
 
 
 def _split(text: str, kind: str, narrowing: bool = False) -> Document | None:

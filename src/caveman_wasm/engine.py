@@ -130,15 +130,15 @@ class Engine:
         if early is not None:
             return early
         from caveman_wasm import cutting
-        from caveman_wasm.detect import detect
 
-        kind = options.content_type or detect(payload.text)
-        if kind not in cutting.FORMATS:
-            return self._passed(payload, kind, "binary" if kind == "binary" else "unknown_type")
-        lossy = self.store is not None or options.external_recovery or not put
-        cut = cutting.cut(payload.text, kind, options.query)
+        if options.content_type is None:
+            kind, cut = cutting.detected(payload.text, options.query)
+        else:
+            kind, cut = options.content_type, cutting.cut(payload.text, options.content_type, options.query)
         if cut is None:
-            return self._passed(payload, kind, "not_parseable")
+            known = "not_parseable" if kind in cutting.FORMATS else "unknown_type"
+            return self._passed(payload, kind, "binary" if kind == "binary" else known)
+        lossy = self.store is not None or options.external_recovery or not put
         if not lossy:
             return self._value_lossless(payload, kind, cut)
         return self._shortened(payload, kind, cut, options, put=put)
@@ -257,7 +257,7 @@ class Engine:
         error: str | None = None,
     ) -> Result:
         text = payload.shown(output)
-        lossless = not found
+        lossless = output == payload.data or (not found and method in VALUE_KEPT)
         name = self.counter.name
         return Result(output, text, kind, method, *tokens, name, handle, lossless, reason, error, found)
 
@@ -321,6 +321,7 @@ class Engine:
         return self.store
 
 
+VALUE_KEPT: Final = frozenset({"json", "toolschema", "toon"})  # without a marker only white space or notation changed
 STEPS: Final = 256  # shares of the normal result that a ceiling may bring it down to
 SHORT_FACTS: Final = 260  # bytes of facts a marker may have under a ceiling: long rosters are given up first
 

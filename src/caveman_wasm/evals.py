@@ -45,7 +45,7 @@ __all__ = [
 
 MOST_NEEDLES: Final = 25  # a file
 ASKED: Final = 6  # other words of the unit in a question
-COMMON: Final = 8  # times its rarest word may stand in the file: else the question fits many units equally well
+COMMON: Final = 20  # times its rarest word may stand in the file: a view shows 20 units at most
 LENGTH: Final = (6, 60)  # characters of a token
 _TOKEN: Final = re.compile(r"[\w.:@/+-]*[^\W_]")
 _WORD: Final = re.compile(r"[^\W_]{2,40}")

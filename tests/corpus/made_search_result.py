@@ -22,7 +22,11 @@ def context(hits: int) -> str:
     for i in range(hits):
         path = f"src/{PARTS[i % 8]}/mod-{i // 2}b.py"
         at = 100 + i % 2 * 50
-        lines = [f"{path}-{at}-    before_{i}()", f"{path}:{at + 1}:    charge(order_{i})", f"{path}-{at + 2}-    after_{i}()"]
+        lines = [
+            f"{path}-{at}-    before_{i}()",
+            f"{path}:{at + 1}:    charge(order_{i})",
+            f"{path}-{at + 2}-    after_{i}()",
+        ]
         blocks.append("\n".join(lines))
     return "\n--\n".join(blocks) + "\n"
 
@@ -30,7 +34,10 @@ def context(hits: int) -> str:
 def listing() -> str:
     blocks = []
     for p, part in enumerate(PARTS):
-        rows = [f"-rw-r--r-- 1 ada staff {900 + 37 * i * p:>7} 2026-03-{1 + i:02d} 10:{p:02d} mod_{i}.{'md' if i == 5 else 'py'}" for i in range(18)]
+        rows = [
+            f"-rw-r--r-- 1 ada staff {900 + 37 * i * p:>7} 2026-03-{1 + i:02d} 10:{p:02d} mod_{i}.{'md' if i == 5 else 'py'}"
+            for i in range(18)
+        ]
         rows.append(f"drwxr-xr-x 2 ada staff    4096 2026-03-01 10:{p:02d} tests")
         if part == "pay":
             rows.append("-rw------- 1 root root 99999999 2026-03-09 23:59 dump.bin")

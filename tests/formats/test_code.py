@@ -17,7 +17,24 @@ from caveman_wasm.formats.languages import guess
 from caveman_wasm.model import Document, Group, plain, raw, source
 from caveman_wasm.narrow import narrow
 
-WORDS = ["amber", "birch", "cedar", "delta", "ember", "flint", "grove", "heath", "inlet", "jetty", "knoll", "larch", "maple", "north", "ocean", "pearl"]
+WORDS = [
+    "amber",
+    "birch",
+    "cedar",
+    "delta",
+    "ember",
+    "flint",
+    "grove",
+    "heath",
+    "inlet",
+    "jetty",
+    "knoll",
+    "larch",
+    "maple",
+    "north",
+    "ocean",
+    "pearl",
+]
 MARKER = re.compile(r"^… (\d+) (\w+) elided \(L(\d+)(?:–(\d+))?\)(: .*)? …$", re.MULTILINE)
 
 

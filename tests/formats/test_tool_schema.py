@@ -237,6 +237,9 @@ def test_what_a_query_asks_for_stays() -> None:
 @settings(max_examples=150, deadline=None)
 @given(st.lists(st.dictionaries(KEYS, SCHEMAS, max_size=5), min_size=1, max_size=3), st.integers(0, 3))
 def test_any_subset_of_texts_may_go_and_json_remains(schemas: list[Any], places: int) -> None:
-    value = [{"description": "One. Two, three. \"Four\". \\n Five\n\nSix must.", "name": "t", "inputSchema": s} for s in schemas]
+    value = [
+        {"description": 'One. Two, three. "Four". \\n Five\n\nSix must.', "name": "t", "inputSchema": s}
+        for s in schemas
+    ]
     made = shorten(TOOL_SCHEMA, json.dumps(value), places=places)
     json.loads(made.text)

@@ -74,7 +74,7 @@ def test_what_only_looks_like_a_wrapper_is_left_alone(payload: str) -> None:
 
 
 def test_enclosing_tags_stay_and_what_is_inside_is_cut_by_its_own_format() -> None:
-    payload = '<function_results>\n<output>\n' + "\n".join(LOG) + "\n</output>\n</function_results>\n"
+    payload = "<function_results>\n<output>\n" + "\n".join(LOG) + "\n</output>\n</function_results>\n"
     result = compressed(payload)
     assert result.content_type == "log"
     assert result.text.startswith("<function_results>\n<output>\n2026-")

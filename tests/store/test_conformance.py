@@ -552,8 +552,40 @@ def test_an_object_that_no_longer_matches_is_never_returned(store: Store, rows: 
     for damaged in (data, source):
         with pytest.raises(CorruptRecord):
             store.get_object(damaged.object_id)
-    with pytest.raises(CorruptRecord):
-        store.objects("s1")
+    assert store.objects("s1") == []
+
+
+def test_one_damaged_object_hides_no_other(store: Store, rows: Any) -> None:
+    first, damaged, last = (store.put_object(decision(b'{"decision_id": "%d"}' % n)) for n in range(3))
+    rows.set_object(damaged.object_id, data=b'{"decision_id": "0"}')
+    assert store.objects("s1") == [last, first]
+    assert store.task_decision("s1", "0") == first
+    assert [error.reference for error in store.damaged()] == [damaged.object_id]
+
+
+def test_damaged_names_every_bad_record_and_no_good_one(store: Store, rows: Any) -> None:
+    names = [store.put(record(b"payload %d" % n)) for n in range(250)]
+    bad = {names[3], names[77], names[249]}
+    for name in bad:
+        rows.set_original(name, b"something else")
+    errors = list(store.damaged())
+    assert {error.reference for error in errors} == bad
+    assert {type(error) for error in errors} == {CorruptRecord}
+
+
+def test_records_are_listed_in_the_order_asked_for(store: Store) -> None:
+    def put(name: str, size: int, day: int) -> str:
+        return store.put(record(b"x" * size, content_type=name, created_at=f"2026-01-0{day}T00:00:00.000000000Z"))
+
+    a, b, c = put("log", 10, 3), put("json", 30, 1), put("log", 20, 2)
+    assert [info.handle for info in store.records(sort="newest")] == [a, c, b]
+    assert [info.handle for info in store.records(sort="largest")] == [b, c, a]
+    assert [info.handle for info in store.records(sort="type")] == [b, a, c]
+    assert [info.handle for info in store.records(sort="largest", limit=1)] == [b]
+    assert store.record_ids() == [info.handle for info in store.records()] == sorted([a, b, c])
+    for wrong in ({"sort": "oldest"}, {"sort": "newest", "after": a}):
+        with pytest.raises(InvalidArguments):
+            store.records(**wrong)  # type: ignore[arg-type]
 
 
 def test_currentness_and_lifecycle_change_by_their_own_calls_only(store: Store) -> None:

@@ -36,17 +36,18 @@ def engine_main(argv: Sequence[str] | None = None) -> int:
 
 
 def caveman_main(argv: Sequence[str] | None = None) -> int:
-    """``caveman``: ``caveman tools …`` for agents. Returns the exit status."""
+    """``caveman``: ``caveman tools …`` and ``caveman mcp`` for agents. Returns the exit status."""
     parser = argparse.ArgumentParser(prog="caveman", description="Tools for agents.")
-    tools = parser.add_subparsers(required=True, metavar="tools").add_parser(
-        "tools", help="the tools an agent may call"
-    )
+    groups = parser.add_subparsers(required=True, metavar="tools|mcp")
+    tools = groups.add_parser("tools", help="the tools an agent may call")
+    _add_mcp(groups)
     commands = tools.add_subparsers(required=True, metavar="TOOL")
     retrieve = _add_tool(commands, "retrieve")
     retrieve.add_argument("reference", metavar="REF")
     retrieve.add_argument("query", nargs="*", metavar="QUERY")
     _add_options(_add_tool(commands, "compress"))
     _add_tool(commands, "stats")
+    _add_doctor(commands)
     return _run(parser, argv)
 
 
@@ -78,14 +79,21 @@ def _engine_parser() -> argparse.ArgumentParser:
     _add_options(simulate)
     _add(commands, "detect", _detect, "the content type of stdin")
     _add_stats(commands)
-    listing = _add(commands, "list", _list, "the records held, in order of their handles", json_too=True)
+    listing = _add(commands, "list", _list, "the records held, what they are and their sizes", json_too=True)
     listing.add_argument("--after", default="", metavar="HANDLE", help="begin after this handle")
     listing.add_argument("--limit", type=int, default=100, help="how many at most (100)")
+    listing.add_argument(
+        "--sort",
+        default="handle",
+        choices=("handle", "newest", "largest", "type"),
+        help="the first in this order; --after goes with handle alone",
+    )
     forget = _add(commands, "forget", _forget, "delete records for good; their handles then answer cave_forgotten")
     forget.add_argument("handles", nargs="*", metavar="HANDLE")
     forget.add_argument("--before", metavar="TIME", help="all written before this time (RFC 3339, UTC)")
     forget.add_argument("--all", action="store_true", help="all there are")
     forget.add_argument("--yes", action="store_true", help="do not ask")
+    _add_doctor(commands)
     add_store_commands(commands)
     add_judging_commands(commands)
     return parser
@@ -138,6 +146,18 @@ def _add_retrieve(commands: _Commands[argparse.ArgumentParser]) -> None:
 
 def _add_stats(commands: _Commands[argparse.ArgumentParser]) -> None:
     _add(commands, "stats", _stats, "what the store holds", json_too=True)
+
+
+def _add_mcp(commands: _Commands[argparse.ArgumentParser]) -> None:
+    parser = _add(commands, "mcp", _mcp, "serve the tools by MCP, on stdin and stdout unless told otherwise")
+    parser.add_argument("--http", action="store_true", help="serve streamable HTTP, for this machine alone")
+    parser.add_argument("--port", type=int, metavar="N", help="with --http: the port (8377); 0 takes a free one")
+
+
+def _add_doctor(commands: _Commands[argparse.ArgumentParser]) -> None:
+    parser = _add(commands, "doctor", _doctor, "check the store, changing nothing; exit 1 when something is wrong")
+    parser.add_argument("handle", nargs="?", metavar="HANDLE", help="also say where this reference stands")
+    parser.add_argument("--json", action="store_true", help="print JSON")
 
 
 # ---------------------------------------------------------------- commands
@@ -255,7 +275,7 @@ def _stats(arguments: argparse.Namespace) -> int:
 
 def _list(arguments: argparse.Namespace) -> int:
     with _store() as store:
-        for info in store.records(arguments.after, arguments.limit):
+        for info in store.records(arguments.after, arguments.limit, arguments.sort):
             if arguments.json:
                 print(json.dumps({name: getattr(info, name) for name in info.__slots__}))
             else:
@@ -277,6 +297,28 @@ def _forget(arguments: argparse.Namespace) -> int:
         count = store.forget(arguments.handles or None, before=arguments.before, everything=arguments.all)
     print(f"{count} records deleted")
     return 0
+
+
+def _mcp(arguments: argparse.Namespace) -> int:
+    from caveman_wasm.doors.mcp_server import DEFAULT_PORT, serve_http, serve_stdio
+
+    if arguments.port is not None and not arguments.http:
+        print("--port goes with --http", file=sys.stderr)
+        return 2
+    with _store() as store:
+        if arguments.http:
+            serve_http(_engine(store), DEFAULT_PORT if arguments.port is None else arguments.port)
+        else:
+            serve_stdio(_engine(store))
+    return 0
+
+
+def _doctor(arguments: argparse.Namespace) -> int:
+    from caveman_wasm.doors.doctor import examine, shown
+
+    found = examine(arguments.handle)
+    print(shown(found, as_json=arguments.json))
+    return 0 if all(line.fine for line in found) else 1
 
 
 def _agreed() -> bool:

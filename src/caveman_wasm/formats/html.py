@@ -344,10 +344,13 @@ class _Out:
             return
         lead = len(piece) - len(piece.lstrip(" "))
         self.blank = self.blank or lead > 0
-        if cell and "|" in bare:
-            bare = bare.replace("|", "/")
-        self.add(bare, start + lead, start + lead + len(bare))
-        self.blank = len(piece) > lead + len(bare)
+        at, blank_behind = start + lead, len(piece) > lead + len(bare)
+        for part in bare.split("|") if cell else (bare,):
+            if at > start + lead:
+                self.add("\\|", at - 1, at)
+            self.add(part, at, at + len(part))
+            at += len(part) + 1
+        self.blank = blank_behind
 
     def verbatim(self, text: str, start: int, stop: int) -> None:
         """Preformatted text: only character references change."""
@@ -536,7 +539,8 @@ class _Writer:
         name = (attributes.get("name") or attributes.get("property") or "").lower()
         content = attributes.get("content", "")
         if name in _FIELDS and content:
-            self._field(_FIELDS[name], event.at, event.stop, content)
+            at = max(self.page.text.find(content, event.at, event.stop), event.at)
+            self._field(_FIELDS[name], at, event.stop, content)
         elif name and content and name not in ("viewport", "generator"):
             self._part("metadata", f"{name}: {_value(content)}", event.at, event.stop)
 
@@ -810,7 +814,8 @@ def _pin(text: str, root: Group) -> None:
     """What stays as long as its section does: headings, fields, alerts, small tables, the opening and lead-ins."""
     for group in [root, *(inner for groups in root.children.values() for inner in groups)]:
         if group.noun == "blocks":
-            group.pinned = [i for i in range(len(group)) if _is_pinned(text, group, i)]
+            known = set(group.pinned)
+            group.pinned = [i for i in range(len(group)) if _is_pinned(text, group, i, i in known)]
             group.children = {i: inner for i, groups in group.children.items() if (inner := _behind_first(groups))}
 
 
@@ -824,14 +829,12 @@ def _behind_first(groups: list[Group]) -> list[Group]:
     return [rest] if len(rest) else []
 
 
-def _is_pinned(text: str, group: Group, i: int) -> bool:
+def _is_pinned(text: str, group: Group, i: int, known: bool) -> bool:
     start, stop = group.starts[i], group.stops[i]
     if stop - start <= (TABLE if text[start] == "|" else ALERT if _PINNED.match(text, start) else 0):
         group.children.pop(i, None)
         return True
-    return i in group.pinned and (
-        text[start] == "#" or i < 2 or text[stop - 1] == ":" or bool(_FIELD.match(text, start))
-    )
+    return known and (text[start] == "#" or i < 2 or text[stop - 1] == ":" or bool(_FIELD.match(text, start)))
 
 
 HTML: Final = Html()

@@ -66,7 +66,8 @@ _BAD: Final = re.compile(
 )
 _GOOD: Final = re.compile(
     r"(?i)\b(?:no|0|zero|without(?: any)?|ignor\w+) (?:\w+ )?(?:errors?|failures?|failed|exceptions?|fatal)\b"
-    r"|\b\w*(?:errors?|failures?|failed|fail|exceptions?|err)\"?\s?[=:]\s?\"?(?:0|null|none|nil|false|no|<nil>|-)?\"?(?![\w.])"
+    r"|\b\w*(?:errors?|failures?|failed|fail|exceptions?|err)\"?\s?[=:]\s?"
+    r"(?:\"?(?:0|null|none|nil|false|<nil>|-)\"?(?![\w.])|\"\"|\"?no\"?(?=\s*(?:[,;)\]}]|$|[\w.]+=))|(?=[,;)\]}]|\s*$|\s[\w.]+=))"
 )
 _QUIET: Final = frozenset(["TRACE", "DEBUG", "INFO", "NOTICE", "WARN", "WARNING"])
 _LEVELS: Final = _BAD_LEVELS | _QUIET

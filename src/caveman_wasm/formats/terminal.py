@@ -19,7 +19,7 @@ from typing import Final
 from caveman_wasm.formats.log import LOG
 from caveman_wasm.model import Columns, Document, Group, Reader, Rewritten
 
-__all__ = ["TERMINAL", "Redrawn", "redrawn"]
+__all__ = ["TERMINAL", "redrawn"]
 
 _PLAIN: Final = re.compile(r"([^\x00-\x08\n-\x1f\x7f]*+)\r*\n")
 _TOKEN: Final = re.compile(
@@ -44,12 +44,6 @@ WIDE: Final = 500  # columns and rows that a movement may name
 SCREEN: Final = 2_000  # what the purse holds at first
 
 Span = tuple[int, int]  # of the payload; (-n, 0): n blanks
-
-
-class Redrawn(Rewritten):
-    """A text that a terminal's output was rewritten to: it keeps a terminal's share, whatever it is cut by."""
-
-    __slots__ = ()
 
 
 class _Row:
@@ -275,7 +269,7 @@ class _Screen:
 
     # ------------------------------------------------------------ what is seen
 
-    def shown(self) -> Redrawn:
+    def shown(self) -> Rewritten:
         pieces: list[str] = []
         offsets: list[int] = []
         origins: list[int] = []
@@ -296,7 +290,7 @@ class _Screen:
             pieces.append("\n")
             size += 1
         text = "".join(pieces)
-        return Redrawn(text[: len(text.rstrip("\n")) + 1] if text.strip("\n") else "", offsets, origins)
+        return Rewritten(text[: len(text.rstrip("\n")) + 1] if text.strip("\n") else "", offsets, origins)
 
     def _stripped(self, spans: list[Span]) -> list[Span]:
         """Blanks at a line's end say nothing: they were padding, or wiped what stood there."""
@@ -310,10 +304,10 @@ class _Screen:
         return spans
 
 
-def redrawn(outer: Rewritten, inner: Rewritten | None) -> Redrawn:
+def redrawn(outer: Rewritten, inner: Rewritten | None) -> Rewritten:
     """The way back from ``inner``, a rewriting of ``outer``'s text, to what ``outer`` was made of."""
     if inner is None:
-        return Redrawn(outer.text, outer.offsets, outer.origins)
+        return Rewritten(outer.text, outer.offsets, outer.origins)
     offsets: list[int] = []
     origins: list[int] = []
     bounds = [*inner.offsets[1:], len(inner.text)]
@@ -325,7 +319,7 @@ def redrawn(outer: Rewritten, inner: Rewritten | None) -> Redrawn:
         for i in range(first, last):
             offsets.append(offset + outer.offsets[i] - origin)
             origins.append(outer.origins[i])
-    return Redrawn(inner.text, offsets, origins)
+    return Rewritten(inner.text, offsets, origins)
 
 
 class _Lines:

@@ -15,7 +15,6 @@ from typing import Final
 from caveman_wasm.formats.json_records import JSON, depth_ok
 from caveman_wasm.model import ABSENT, Columns, Document, Group, Rewritten, plain
 
-
 __all__ = ["TOOL_SCHEMA", "TOOL_SCHEMA_ANNOTATIONS", "Span", "json_spans"]
 
 MARKER_COST: Final = 80  # bytes a marker is reckoned at while planning (select.py)
@@ -33,7 +32,8 @@ _END: Final = re.compile(
     r"(?P<end>(?:\\n)++|[.!?][)\]'\x60]{0,3}(?= (?![a-z]))|\xe3\x80\x82|\xef\xbc[\x81\x9f])|\\.", re.DOTALL
 )
 _CONSTRAINT: Final = re.compile(
-    r"(?i)\b(?:must|only|required?s?|at (?:most|least)|maximum|minimum|max|min|limited to|defaults?|formats?|e\.g\.|cannot|never"
+    r"(?i)\b(?:must|only|required?s?|at (?:most|least)|maximum|minimum|max|min|limited to|defaults?|formats?|e\.g\."
+    r"|cannot|never"
     r"|one of|allowed|between|up to|deprecated|iso ?\d+|destructive|irreversibl[ey])\b",
     re.ASCII,
 )

@@ -142,9 +142,7 @@ def _around(document: Document, wrapped: Wrapped, payload: str) -> Document:
     back = _Through(head + inner.text + tail, (), (), inner, wrapped, start, stop)
     groups = [_moved(g, move, move) for g in document.groups]
     envelopes = [Envelope(move(e.start), move(e.stop), e.text, e.encode) for e in document.envelopes]
-    return Document(
-        back.text, document.format, groups, move(document.close_at), envelopes, document.newline, back
-    )
+    return Document(back.text, document.format, groups, move(document.close_at), envelopes, document.newline, back)
 
 
 @dataclass(frozen=True, slots=True)

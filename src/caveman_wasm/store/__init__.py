@@ -20,7 +20,9 @@ def open_store(path: str | os.PathLike[str] | None = None, *, max_bytes: int | N
     """The platform's store: a SQLite file natively, dictionaries in the browser (``path`` says nothing there).
 
     ``path``: a file in a folder that exists, ``:memory:``, or None for ``ccr.db`` in the folder CAVEMAN_HOME or
-    ``~/.caveman``. ``max_bytes``: the budget in bytes, 512 MiB unless given; CAVEMAN_CCR_MAX_BYTES overrides both.
+    ``~/.caveman``. ``file:…?mode=ro``: a file that is only read; nothing is made or changed, so it may lie where
+    nothing can be written, and puts raise StoreUnavailable. ``max_bytes``: the budget in bytes, 512 MiB unless given;
+    CAVEMAN_CCR_MAX_BYTES overrides both.
     Raises StoreUnavailable, UnsupportedVersion, InvalidArguments.
     """
     budget = _operators_budget(_checked_budget(max_bytes))

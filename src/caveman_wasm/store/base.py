@@ -20,13 +20,24 @@ from contextlib import AbstractContextManager, contextmanager, suppress
 from dataclasses import dataclass, replace
 from typing import Final, Self
 
-from caveman_wasm.errors import BudgetExceeded, CavemanError, Conflict, Forgotten, InvalidArguments, NotFound
+from caveman_wasm.errors import (
+    BudgetExceeded,
+    CavemanError,
+    Conflict,
+    CorruptRecord,
+    Forgotten,
+    InvalidArguments,
+    InvalidReference,
+    NotFound,
+    StoreUnavailable,
+)
 from caveman_wasm.model import RecordInfo, Recovery, Stats, TypedObject
 from caveman_wasm.references import handle
 from caveman_wasm.store import checks
 
-__all__ = ["DEFAULT_BUDGET", "Store", "Totals"]
+__all__ = ["DEFAULT_BUDGET", "SORTS", "Store", "Totals"]
 
+SORTS: Final = ("handle", "newest", "largest", "type")
 DEFAULT_BUDGET: Final = 512 * 1024 * 1024  # bytes (SPEC 9)
 
 
@@ -64,9 +75,13 @@ class Store(ABC):
                 self._make_room(name, 0, checks.record_size(new))
                 self._insert(name, replace(new, created_at=new.created_at or checks.now()))
                 self._unbury(name)
-            elif (merged := checks.merged(name, old, new)) != old:
-                self._make_room(name, checks.record_size(old), checks.record_size(merged))
-                self._update(name, merged)
+            else:
+                merged = checks.merged(name, old, new)
+                held, changed = checks.record_size(old), merged != old
+                del old  # a large payload is here once, not twice, while the row is rewritten
+                if changed:
+                    self._make_room(name, held, checks.record_size(merged))
+                    self._update(name, merged)
         return name
 
     def get(self, handle: str) -> bytes:
@@ -105,12 +120,34 @@ class Store(ABC):
     def __contains__(self, reference: object) -> bool:
         return self.holds(reference)
 
-    def records(self, after: str = "", limit: int = 100) -> list[RecordInfo]:
+    def records(self, after: str = "", limit: int = 100, sort: str = "handle") -> list[RecordInfo]:
         """A page of at most ``limit`` records in the order of their handles, ``after`` exclusive ('' from the start).
 
-        Handles never change their place, so that paging misses nothing that was there before it began.
+        Handles never change their place, so that paging misses nothing that was there before it began. ``sort`` gives
+        the first in another order: "newest", "largest" (originals), or "type" (newest first in each); no ``after``.
         """
-        return self._records_page(checks.checked_id(after) if after else "", checks.checked_limit(limit))
+        if sort not in SORTS or (after and sort != "handle"):
+            raise InvalidArguments(f"sort is one of {', '.join(SORTS)}; after goes with handle alone")
+        return self._records_page(checks.checked_id(after) if after else "", checks.checked_limit(limit), sort)
+
+    def record_ids(self, after: str = "", limit: int = 100) -> list[str]:
+        """A page of handles as `records` orders them. Reads no row, so that a damaged one hides no other."""
+        return self._record_ids_page(checks.checked_id(after) if after else "", checks.checked_limit(limit))
+
+    def damaged(self) -> Iterator[CavemanError]:
+        """Read every record and object; yield the error of each that cannot be had, its id as ``reference``."""
+        for ids, read in ((self.record_ids, self.get), (self.object_ids, self.get_object)):
+            after = ""
+            while page := ids(after):
+                after = page[-1]
+                for name in page:
+                    try:
+                        read(name)
+                    except NotFound:
+                        continue  # forgotten since it was listed
+                    except (CorruptRecord, StoreUnavailable, InvalidReference) as error:
+                        error.reference = name
+                        yield error
 
     def forget(
         self, handles: Iterable[str] | None = None, *, before: str | None = None, everything: bool = False
@@ -170,9 +207,17 @@ class Store(ABC):
         return checks.verified_object(found)
 
     def objects(self, session_id: str, limit: int = 100) -> list[TypedObject]:
-        """A session's objects, newest first, each verified."""
-        found = self._objects_page(checks.checked_text("session_id", session_id), None, checks.checked_limit(limit))
-        return [checks.verified_object(obj) for obj in found]
+        """A session's objects, newest first, each verified.
+
+        One that is damaged does not hide the others: it is left out. `get_object` and `damaged` say so of it.
+        """
+        names = self._object_names(checks.checked_text("session_id", session_id), None, checks.checked_limit(limit))
+        return list(self._sound_objects(names))
+
+    def _sound_objects(self, names: Iterable[str]) -> Iterator[TypedObject]:
+        for name in names:
+            with suppress(CorruptRecord, NotFound, InvalidReference):  # damaged; forgotten since; no id at all
+                yield self.get_object(name)
 
     def object_ids(self, after: str = "", limit: int = 100) -> list[str]:
         """A page of at most ``limit`` object ids of all sessions in their order, ``after`` exclusive."""
@@ -189,8 +234,9 @@ class Store(ABC):
     def task_decision(self, session_id: str, decision_id: str) -> TypedObject:
         """The session's newest TaskDecision whose data is a JSON object with this ``decision_id``. Raises NotFound."""
         checks.checked_text("decision_id", decision_id)
-        for obj in self._objects_page(checks.checked_text("session_id", session_id), "TaskDecision", checks.MOST):
-            if checks.decision_id(checks.verified_object(obj).data) == decision_id:
+        names = self._object_names(checks.checked_text("session_id", session_id), "TaskDecision", checks.MOST)
+        for obj in self._sound_objects(names):
+            if checks.decision_id(obj.data) == decision_id:
                 return obj
         raise NotFound("this session holds no TaskDecision with that decision_id; do not retry, put it first")
 
@@ -199,7 +245,6 @@ class Store(ABC):
     def stats(self) -> Stats:
         """Counts and sizes. ``storage_full``: the budget is used up, or as much is used as when a put was refused."""
         totals = self._totals()
-        full_from = int(self._note("full_from") or self.max_bytes)
         before, after = totals.tokens_before, totals.tokens_after
         return Stats(
             records=totals.records,
@@ -209,8 +254,8 @@ class Store(ABC):
             ratio=(before - after) / before if before else 0.0,
             storage_bytes=totals.used,
             max_storage_bytes=self.max_bytes,
-            storage_full=totals.used >= min(self.max_bytes, full_from),
-            refused=int(self._note("refused") or 0),
+            storage_full=totals.used >= min(self.max_bytes, self._number("full_from", self.max_bytes)),
+            refused=self._number("refused", 0),
             refused_at=self._note("refused_at"),
         )
 
@@ -248,10 +293,14 @@ class Store(ABC):
 
     def _count_refusal(self) -> None:
         used = self._totals().used
-        self._set_note("refused", str(int(self._note("refused") or 0) + 1))
+        self._set_note("refused", str(self._number("refused", 0) + 1))
         self._set_note("refused_at", checks.now())
         # Below four fifths it was the payload that was large, not the store that was full.
         self._set_note("full_from", str(used if used * 5 >= self.max_bytes * 4 else self.max_bytes))
+
+    def _number(self, key: str, default: int) -> int:
+        value = self._note(key)
+        return int(value) if value.isdecimal() else default
 
     def _missing(self, name: str) -> NotFound:
         if buried := self._buried(name):
@@ -296,13 +345,15 @@ class Store(ABC):
         """Write accounting and metadata; the original is the one that is there."""
 
     @abstractmethod
-    def _records_page(self, after: str, limit: int) -> list[RecordInfo]: ...
+    def _records_page(self, after: str, limit: int, sort: str) -> list[RecordInfo]: ...
+    @abstractmethod
+    def _record_ids_page(self, after: str, limit: int) -> list[str]: ...
     @abstractmethod
     def _object(self, name: str) -> TypedObject | None: ...
     @abstractmethod
     def _insert_object(self, obj: TypedObject) -> None: ...
     @abstractmethod
-    def _objects_page(self, session_id: str, type: str | None, limit: int) -> list[TypedObject]:
+    def _object_names(self, session_id: str, type: str | None, limit: int) -> list[str]:
         """By ``created_at``, newest first; of one time, the last inserted first."""
 
     @abstractmethod

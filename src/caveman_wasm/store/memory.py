@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Iterator
+from bisect import bisect_right
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
-from heapq import nsmallest
+from typing import Any, Final
 
 from caveman_wasm.errors import CavemanError, StoreUnavailable
 from caveman_wasm.model import RecordInfo, Recovery, TypedObject
@@ -25,6 +26,14 @@ class _Rows:
     tokens_before: int = 0
     tokens_after: int = 0
     used: int = 0
+    sorted_names: list[str] | None = None  # of records, for paging; None: to be made anew
+
+    def page(self, after: str, limit: int) -> list[str]:
+        """Names of records after ``after``, in order."""
+        if self.sorted_names is None:
+            self.sorted_names = sorted(self.records)
+        start = bisect_right(self.sorted_names, after)
+        return self.sorted_names[start : start + limit]
 
     def count(self, record: Recovery, sign: int) -> None:
         self.tokens_before += sign * record.tokens_before
@@ -66,6 +75,7 @@ class MemoryStore(Store):
             except CavemanError:
                 raise
             except BaseException:  # an interrupt may have come between a row and its count
+                rows.sorted_names = None
                 rows.recount()
                 raise
 
@@ -87,6 +97,7 @@ class MemoryStore(Store):
     def _insert(self, name: str, record: Recovery) -> None:
         rows = self._rows
         rows.records[name] = record
+        rows.sorted_names = None
         rows.count(record, 1)
 
     def _update(self, name: str, record: Recovery) -> None:
@@ -95,11 +106,21 @@ class MemoryStore(Store):
         rows.records[name] = record
         rows.count(record, 1)
 
-    def _records_page(self, after: str, limit: int) -> list[RecordInfo]:
+    def _records_page(self, after: str, limit: int, sort: str) -> list[RecordInfo]:
         with self._lock:
-            rows = self._rows.records
-            names = nsmallest(min(limit, len(rows)), (name for name in rows if name > after))
-            return [_info(name, rows[name]) for name in names]
+            rows = self._rows
+            if sort == "handle":
+                return [_info(name, rows.records[name]) for name in rows.page(after, limit)]
+            listed = [_info(name, rows.records[name]) for name in sorted(rows.records)]
+        if sort != "largest":
+            listed.sort(key=lambda info: info.created_at, reverse=True)
+        if sort != "newest":
+            listed.sort(key=_ORDERS[sort])
+        return listed[:limit]
+
+    def _record_ids_page(self, after: str, limit: int) -> list[str]:
+        with self._lock:
+            return self._rows.page(after, limit)
 
     def _object(self, name: str) -> TypedObject | None:
         return self._rows.objects.get(name)
@@ -109,16 +130,17 @@ class MemoryStore(Store):
         rows.objects[obj.object_id] = obj
         rows.used += object_size(obj)
 
-    def _objects_page(self, session_id: str, type: str | None, limit: int) -> list[TypedObject]:
+    def _object_names(self, session_id: str, type: str | None, limit: int) -> list[str]:
         with self._lock:
             newest = [obj for obj in reversed(self._rows.objects.values()) if obj.session_id == session_id]
         chosen = [obj for obj in newest if type in (None, obj.type)]
-        return sorted(chosen, key=lambda obj: obj.created_at, reverse=True)[:limit]
+        return [obj.object_id for obj in sorted(chosen, key=lambda obj: obj.created_at, reverse=True)[:limit]]
 
     def _object_ids_page(self, after: str, limit: int) -> list[str]:
         with self._lock:
-            names = self._rows.objects
-            return nsmallest(min(limit, len(names)), (name for name in names if name > after))
+            names = sorted(self._rows.objects)
+        start = bisect_right(names, after)
+        return names[start : start + limit]
 
     def _set_object_field(self, name: str, field: str, value: str) -> bool:
         objects = self._rows.objects
@@ -130,6 +152,7 @@ class MemoryStore(Store):
     def _delete(self, name: str) -> bool:
         rows = self._rows
         if (record := rows.records.pop(name, None)) is not None:
+            rows.sorted_names = None
             rows.count(record, -1)
             return True
         if (obj := rows.objects.pop(name, None)) is not None:
@@ -162,6 +185,12 @@ class MemoryStore(Store):
 
     def _set_note(self, key: str, value: str) -> None:
         self._rows.notes[key] = value
+
+
+_ORDERS: Final[dict[str, Callable[[RecordInfo], Any]]] = {
+    "largest": lambda info: -info.original_bytes,
+    "type": lambda info: info.content_type,
+}
 
 
 def _info(name: str, record: Recovery) -> RecordInfo:

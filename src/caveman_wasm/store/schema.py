@@ -9,9 +9,7 @@ from __future__ import annotations
 
 from typing import Final
 
-__all__ = ["OWN", "SHARED", "VERSION"]
-
-VERSION: Final = 1
+__all__ = ["COUNTS", "SHARED", "STAND_INS", "STEPS"]
 
 SHARED: Final = (
     """CREATE TABLE IF NOT EXISTS recoveries (
@@ -58,7 +56,7 @@ _WAS: Final = ("was_n", "was_bytes", "was_before", "was_after")
 
 
 def _counting(table: str) -> list[str]:
-    """The triggers that keep one table's totals, and the one count they start from.
+    """The triggers that keep one table's totals.
 
     INSERT OR REPLACE fires delete triggers only on connections with recursive_triggers on, which a stranger's is
     not or is. So BEFORE notes what the row in the way holds; a delete trigger, if it fires, counts it off and
@@ -86,12 +84,23 @@ def _counting(table: str) -> list[str]:
         "AFTER UPDATE": change("- {0} + {1} - {2}"),
         "AFTER DELETE": change("- {2}"),
     }
-    count = f"INSERT INTO caveman_totals (name, {', '.join(_TOTALS)}) SELECT '{table}', {summed} FROM {table}"
     triggers = (
         f"CREATE TRIGGER caveman_{table}_{when.lower().replace(' ', '_')} {when} ON {table} BEGIN {statements}; END"
         for when, statements in body.items()
     )
-    return [count, *triggers]
+    return list(triggers)
 
 
-OWN: Final = (*_TABLES, *_counting("recoveries"), *_counting("typed_objects"))  # in one transaction, after SHARED
+def _count(table: str) -> str:
+    """The one count that a table's totals start from."""
+    summed = ", ".join(f"coalesce(sum({share.format(table)}), 0)" for share in _COUNTED[table][1])
+    return f"INSERT INTO caveman_totals (name, {', '.join(_TOTALS)}) SELECT '{table}', {summed} FROM {table}"
+
+
+COUNTS: Final = tuple(map(_count, _COUNTED))
+# What brings a file from each version to the next; after SHARED. A file of version n needs STEPS[n:].
+STEPS: Final[tuple[tuple[str, ...], ...]] = (
+    (*_TABLES, *COUNTS, *_counting("recoveries"), *_counting("typed_objects")),
+)
+# The same tables in memory, for a file of the original engine that may only be read; then COUNTS.
+STAND_INS: Final = tuple(table.replace("CREATE TABLE", "CREATE TEMP TABLE") for table in _TABLES)

@@ -1,0 +1,330 @@
+"""A store's connection to its SQLite file: opening, checking, limits, transactions, and what errors mean.
+
+Rows are sqlite.py's business. One connection behind a lock; ``read_only`` opens create, change and tighten nothing.
+"""
+
+from __future__ import annotations
+
+import os
+import sqlite3
+import threading
+import time
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import closing, contextmanager, suppress
+from typing import Any, Final
+
+from caveman_wasm.errors import BudgetExceeded, CavemanError, StoreUnavailable, UnsupportedVersion
+from caveman_wasm.store import schema
+from caveman_wasm.store.base import Store
+from caveman_wasm.store.files import ClaimedFile, confirm, uri
+
+__all__ = ["ConnectedStore"]
+
+BUSY_TIMEOUT: Final = 5000  # ms; SPEC 9. Also how long setting up may take in all
+TURN: Final = 20  # ms that one try for the writer's place waits: see _begin
+PAGE: Final = 4096  # bytes, SQLite's default
+MEMORY: Final = ":memory:"
+
+
+class ConnectedStore(Store):
+    """The connection of a store. ``claimed`` is None for a database in memory."""
+
+    def __init__(self, claimed: ClaimedFile | None, max_bytes: int, read_only: bool) -> None:
+        super().__init__(max_bytes)
+        self.location = claimed.path if claimed else MEMORY
+        self.read_only = read_only
+        self._lock = threading.RLock()  # guards _db: one statement or one transaction at a time
+        self._process = os.getpid()
+        self._db = self._connected(uri(self.location, "mode=ro") if read_only else self.location)
+        try:
+            if claimed:
+                confirm(claimed)  # before the first statement: nothing was read or written yet
+            if read_only:
+                self._set_up_for_reading()
+            else:
+                self._set_up()
+            if claimed:
+                confirm(claimed)  # SQLite has made its sidecars by now
+        except BaseException:
+            self._db.close()
+            raise
+
+    def close(self) -> None:
+        with self._lock, suppress(sqlite3.Error):
+            self._db.close()
+
+    def _connected(self, where: str) -> sqlite3.Connection:
+        try:
+            # Autocommit: transactions are begun and ended here, in so many words.
+            db = sqlite3.connect(where, uri=where.startswith("file:///"), isolation_level=None, check_same_thread=False)
+        except sqlite3.Error as error:
+            raise self._translated(error) from error
+        db.text_factory = _text
+        return db
+
+    # ------------------------------------------------------------ running statements
+
+    def _run(self, sql: str, values: Sequence[object] = ()) -> list[Any]:
+        """All rows of one statement. A connection that came through fork() is not used: SQLite's locks do not."""
+        with self._lock:
+            if os.getpid() != self._process:
+                raise StoreUnavailable(f"the store {self.location} was opened by another process; open it again here")
+            try:
+                return self._db.execute(sql, values).fetchall()
+            except sqlite3.Error as error:
+                raise self._translated(error) from error
+
+    def _row(self, sql: str, *values: object) -> Any:
+        """The first row, or None."""
+        rows = self._run(sql, values)
+        return rows[0] if rows else None
+
+    def _value(self, sql: str) -> Any:
+        """The one value that a statement gives."""
+        return self._run(sql)[0][0]
+
+    def _pour(self, table: str, column: str, data: bytes) -> None:
+        """Write ``data`` over the zeros just inserted, page by page: a bound value would be copied twice."""
+        with self._lock:
+            try:
+                rowid = self._value("SELECT last_insert_rowid()")
+                with self._db.blobopen(table, column, rowid) as blob:
+                    blob.write(data)
+            except sqlite3.Error as error:
+                raise self._translated(error) from error
+
+    @contextmanager
+    def _writing(self) -> Iterator[None]:
+        with self._lock:
+            self._begin()
+            try:
+                yield
+                self._run("COMMIT")
+            except BaseException:
+                with suppress(sqlite3.Error):
+                    self._db.rollback()
+                raise
+
+    def _begin(self) -> None:
+        """Wait for the writer's place, 5 s at most, and take it.
+
+        IMMEDIATE: a transaction that reads first and is upgraded fails at once, whatever the busy timeout. In short
+        turns: SQLite's own waiting sleeps ever longer, so that whoever came last is served first, and under load
+        some would wait in vain; like this everybody asks about equally often.
+        """
+        if self.read_only:
+            raise StoreUnavailable(f"the store {self.location} was opened for reading only; open it without mode=ro")
+        deadline = time.monotonic() + BUSY_TIMEOUT / 1000
+        self._run(f"PRAGMA busy_timeout = {TURN}")
+        try:
+            while True:
+                try:
+                    self._run("BEGIN IMMEDIATE")
+                    return
+                except StoreUnavailable as error:
+                    if not _is_busy(error) or time.monotonic() > deadline:
+                        raise
+        finally:
+            self._run(f"PRAGMA busy_timeout = {BUSY_TIMEOUT}")
+
+    def _translated(self, error: sqlite3.Error) -> CavemanError:
+        """What SQLite means, in our words; its own could quote a payload."""
+        code = getattr(error, "sqlite_errorcode", None)
+        if code is None:  # the module's own error: no connection any more
+            return StoreUnavailable(f"the store {self.location} is closed; open another")
+        primary = code & 0xFF
+        if primary == sqlite3.SQLITE_FULL:
+            return BudgetExceeded(
+                f"there is no room for it, on the disk or within the file's page limit ({self.location}); nothing was"
+                " stored and nothing deleted: make room, or forget records, then put it again"
+            )
+        why, then = _REASONS.get(primary, (f"SQLite reports {error.sqlite_errorname}", "run doctor"))
+        return StoreUnavailable(f"the store {self.location} cannot be used: {why}; {then}")
+
+    # ------------------------------------------------------------ setting up
+
+    def _set_up(self) -> None:
+        self._refuse_a_strangers_wal()
+        self._until_free(self._prepare)
+        self._set_limits()
+
+    def _until_free(self, step: Callable[[], None]) -> None:
+        """Run a step of the set-up, again while others hold the file: changing to WAL does not wait by itself."""
+        deadline = time.monotonic() + BUSY_TIMEOUT / 1000
+        self._run("PRAGMA busy_timeout = 100")
+        while True:
+            try:
+                return step()
+            except StoreUnavailable as error:
+                if not _is_busy(error) or time.monotonic() > deadline:
+                    raise
+            time.sleep(0.005 + os.getpid() % 40 / 1000)  # processes that started together come apart
+
+    def _prepare(self) -> None:
+        version = self._checked_version()
+        if version == 0:
+            self._run("PRAGMA auto_vacuum = INCREMENTAL")  # heeded by an empty file only; forget() gives room back
+        self._run("PRAGMA journal_mode = WAL")
+        if version < len(schema.STEPS):
+            self._migrate()
+
+    def _checked_version(self) -> int:
+        """The file's schema version; 0 for an empty file and for one of the original engine."""
+        tables = {row[0] for row in self._run("SELECT name FROM sqlite_master WHERE type = 'table'")}
+        if "caveman_notes" not in tables:
+            if tables and "recoveries" not in tables:
+                message = f"the file {self.location} is another program's database; give the store another path"
+                raise StoreUnavailable(message)
+            return 0
+        version = self._note("schema_version")
+        if not version.isdecimal():
+            raise StoreUnavailable(f"the store {self.location} is damaged: its version is none; run doctor")
+        if int(version) > len(schema.STEPS):
+            message = f"the store {self.location} was written by a newer version of this package; update the package"
+            raise UnsupportedVersion(message)
+        return int(version)
+
+    def _migrate(self) -> None:
+        """Bring the file to this version's schema, in one transaction."""
+        with self._writing():
+            version = self._checked_version()  # another process may have been faster
+            if version == 0:
+                for statement in schema.SHARED:
+                    self._run(statement)
+                if not self._has_metadata():
+                    self._run("ALTER TABLE recoveries ADD COLUMN metadata BLOB")
+            for step in schema.STEPS[version:]:
+                for statement in step:
+                    self._run(statement)
+            if version == 0:
+                self._set_note("store_id", os.urandom(16).hex())
+            self._set_note("schema_version", str(len(schema.STEPS)))
+
+    def _has_metadata(self) -> bool:
+        return "metadata" in [row[1] for row in self._run("PRAGMA table_info(recoveries)")]
+
+    def _set_limits(self) -> None:
+        """What belongs to a connection: durability, waiting, and physical limits in proportion to the budget."""
+        self._run("PRAGMA synchronous = FULL")
+        self._run(f"PRAGMA busy_timeout = {BUSY_TIMEOUT}")
+        mode, timeout = self._value("PRAGMA journal_mode"), self._value("PRAGMA busy_timeout")
+        if timeout != BUSY_TIMEOUT or mode != ("memory" if self.location == MEMORY else "wal"):
+            message = f"the store {self.location} does not take WAL and busy_timeout; give it another file system"
+            raise StoreUnavailable(message)
+        # Small records cost about as much again in row, index and half-filled pages.
+        pages = (2 * self.max_bytes + 8 * 1024 * 1024) // PAGE
+        self._run(f"PRAGMA max_page_count = {min(pages, 2**32 - 2)}")
+        if self.location != MEMORY:
+            self._run(f"PRAGMA wal_autocheckpoint = {min(max(self.max_bytes // 128 // PAGE, 100), 1000)}")
+            self._run(f"PRAGMA journal_size_limit = {min(max(self.max_bytes // 8, 1024 * 1024), 64 * 1024 * 1024)}")
+
+    def _give_back(self) -> None:
+        with suppress(CavemanError):  # the rows are gone; a busy or full disk keeps the room a little longer
+            if self._value("PRAGMA auto_vacuum") == 2:
+                while self._value("PRAGMA freelist_count"):
+                    with self._writing():  # in steps: others may write in between
+                        self._run("PRAGMA incremental_vacuum(2000)")
+            else:  # a file that another program made; the set-up asked for INCREMENTAL, which VACUUM brings
+                self._run("PRAGMA auto_vacuum = INCREMENTAL")
+                self._run("VACUUM")
+            self._run("PRAGMA wal_checkpoint(TRUNCATE)")
+
+    # ------------------------------------------------------------ a -wal of another database
+
+    def _refuse_a_strangers_wal(self) -> None:
+        """Raise if the ``-wal`` beside the file is not its own: SQLite would write its pages over ours.
+
+        SQLite does not know either. So the store's id is read twice, without the -wal and through it, by
+        connections that write nothing and cannot checkpoint.
+        """
+        try:
+            if self.location == MEMORY or not os.lstat(self.location + "-wal").st_size:
+                return
+        except OSError:
+            return
+        own = self._store_id("mode=ro&immutable=1")
+        if own and self._store_id("mode=ro") not in (own, None):
+            raise StoreUnavailable(
+                f"the file {self.location}-wal belongs to another database or is damaged; nothing was touched: move it"
+                " away, then open the store again"
+            )
+
+    def _store_id(self, options: str) -> str | None:
+        """'' where the file is damaged or has none, None where it could not be looked at for now."""
+        try:
+            with closing(self._connected(uri(self.location, options))) as db:
+                row = db.execute("SELECT value FROM caveman_notes WHERE key = 'store_id'").fetchone()
+                return str(row[0]) if row else ""
+        except sqlite3.Error as error:
+            damaged = (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB, sqlite3.SQLITE_ERROR)  # ERROR: no such table
+            return "" if error.sqlite_errorcode & 0xFF in damaged else None
+
+    # ------------------------------------------------------------ reading only
+
+    def _set_up_for_reading(self) -> None:
+        try:
+            self._look()
+        except StoreUnavailable as error:
+            if _code(error) not in (sqlite3.SQLITE_CANTOPEN, sqlite3.SQLITE_READONLY):
+                raise
+            self._open_unchanging()
+        if self._checked_version() == 0:
+            self._stand_in()
+
+    def _look(self) -> None:
+        self._run(f"PRAGMA busy_timeout = {BUSY_TIMEOUT}")
+        self._run("PRAGMA temp_store = MEMORY")
+        # Nothing can be written; but with this SQLite reads a file that was cut short as far as it goes.
+        self._run("PRAGMA writable_schema = ON")
+        self._run("SELECT 1 FROM sqlite_master")
+
+    def _open_unchanging(self) -> None:
+        """Where no ``-shm`` can be made, the file alone is read, if the file alone is all there is."""
+        try:
+            pending = os.lstat(self.location + "-wal").st_size
+        except OSError:
+            pending = 0
+        if pending:
+            raise StoreUnavailable(
+                f"the store {self.location} has changes in its -wal that cannot be read where nothing can be written;"
+                " copy the folder to a place of your own and open that"
+            )
+        self._db.close()
+        self._db = self._connected(uri(self.location, "mode=ro&immutable=1"))
+        self._look()
+
+    def _stand_in(self) -> None:
+        """Give a file of the original engine what it lacks, in memory."""
+        if not self._row("SELECT 1 FROM sqlite_master WHERE name = 'recoveries'"):
+            raise StoreUnavailable(f"the file {self.location} holds no store; check the path")
+        for statement in schema.STAND_INS:
+            self._run(statement)
+        if not self._has_metadata():
+            self._run("CREATE TEMP VIEW recoveries AS SELECT *, NULL AS metadata FROM main.recoveries")
+        for statement in schema.COUNTS:
+            self._run(statement)
+
+
+_REASONS: Final[dict[int, tuple[str, str]]] = {
+    sqlite3.SQLITE_BUSY: ("another process has been writing to it for 5 seconds", "try again when it is done"),
+    sqlite3.SQLITE_LOCKED: ("another process has been writing to it for 5 seconds", "try again when it is done"),
+    sqlite3.SQLITE_NOTADB: ("the file is no SQLite database", "give the store another path"),
+    sqlite3.SQLITE_CORRUPT: ("the file is damaged or cut short", "run doctor, and export what can still be read"),
+    sqlite3.SQLITE_CANTOPEN: ("it cannot be opened", "check that it is there and yours"),
+    sqlite3.SQLITE_READONLY: ("it may only be read", "check the rights on file and folder"),
+    sqlite3.SQLITE_IOERR: ("the disk reports an error", "check the disk"),
+}
+
+
+def _code(error: CavemanError) -> int:
+    """SQLite's primary code behind one of our errors; 0 where there is none."""
+    return getattr(error.__cause__, "sqlite_errorcode", 0) & 0xFF
+
+
+def _is_busy(error: CavemanError) -> bool:
+    return _code(error) in (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED, sqlite3.SQLITE_PROTOCOL)
+
+
+def _text(data: bytes) -> str:
+    """TEXT as another program may have left it; ours is always UTF-8."""
+    return data.decode("utf-8", "replace")
