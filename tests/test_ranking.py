@@ -68,9 +68,9 @@ def test_ascii_text_has_the_same_words_beside_other_scripts(text: str) -> None:
 
 @pytest.mark.parametrize("unit", ["a", "_", "-", "a/", "aB", "A", "字", "é-", "é", " "])
 def test_words_take_time_in_proportion(unit: str) -> None:
-    start = time.perf_counter()
+    start = time.process_time()
     words(unit * 300_000)
-    assert time.perf_counter() - start < 2.0  # 0.1 s here
+    assert time.process_time() - start < 2.0  # 0.1 s here
 
 
 UNITS = [words(line) for line in ("refund failed for ord-1001", "payment ok", "payment ok again", "refund ok")]

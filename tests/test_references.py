@@ -225,11 +225,11 @@ def test_a_refusal_stays_short(text: str) -> None:
     "piece", [" ", "(", '"', "<", ")", "a", "ccr_", "[](", "](", H, f"{H}#", "/", "~", "#", "/~0", "\ufeff"]
 )
 def test_a_huge_text_is_refused_at_once(piece: str) -> None:
-    started = time.perf_counter()
+    started = time.process_time()
     for text in (piece * (20_000_000 // len(piece)), piece * (4_000 // len(piece)), f"{H}#" + piece * 50):
         with suppress(InvalidReference):
             parse_reference(text)
-    assert time.perf_counter() - started < 1
+    assert time.process_time() - started < 1
 
 
 @given(st.binary())

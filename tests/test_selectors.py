@@ -175,9 +175,9 @@ def test_depth_is_refused_and_kills_nothing() -> None:
 def test_a_pointer_costs_one_pass_however_deep_it_leads() -> None:
     inner = b'{"pad":"' + b"x" * 4_000_000 + b'","end":[1,2,3]}'
     deep = b'{"a":' * 120 + inner + b"}" * 120
-    began = time.perf_counter()
+    began = time.process_time()
     assert pick(deep, "/a" * 120 + "/end/2") == b"3"
-    assert time.perf_counter() - began < 3  # 120 passes take some ten times that
+    assert time.process_time() - began < 3  # 120 passes take some ten times that
 
 
 def test_large_neighbours_are_walked_and_still_checked() -> None:
@@ -269,9 +269,9 @@ def test_an_empty_payload_has_no_lines() -> None:
 
 def test_lines_of_a_large_payload_are_found_in_no_time() -> None:
     payload = source(b"\n" * 20_000_000)
-    began = time.perf_counter()
+    began = time.process_time()
     assert select(payload, Reference(ID, "line=19999998,")) == "\n\n"
-    assert time.perf_counter() - began < 1
+    assert time.process_time() - began < 1
 
 
 # ---------------------------------------------------------------- tables

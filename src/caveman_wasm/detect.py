@@ -19,6 +19,7 @@ from caveman_wasm.detect_patterns import (
     BARE_CR,
     BLOCK,
     BLOCK_TEXT,
+    BLOCKS,
     BOX_RULE,
     BUILD,
     CODE_END,
@@ -32,6 +33,7 @@ from caveman_wasm.detect_patterns import (
     DIRECTIVE,
     DUMP,
     FENCE,
+    FOLDER,
     FUNCTION,
     GUTTER,
     HEADING,
@@ -67,6 +69,8 @@ from caveman_wasm.detect_patterns import (
     RUNS,
     SECTION,
     SETTING,
+    SEVERAL,
+    SIZED,
     SLASHED,
     SPREAD,
     STAMPED,
@@ -419,6 +423,8 @@ def _drawn_table(sample: _Sample) -> bool:
 
 def _separated(sample: _Sample, mark: str) -> bool:
     """Whether records parted by ``mark`` have a header or typed columns, a steady number of cells, and short ones."""
+    if mark == "\t" and sample.share(SIZED) >= 0.9:
+        return False
     rows = [_cells(record, mark) for record in sample.csv_records]
     width = len(rows[0]) if rows else 0
     if len(rows) < 3 or width < 2:
@@ -430,6 +436,8 @@ def _separated(sample: _Sample, mark: str) -> bool:
         return False
     if mark == "|" and PIPE_ROW.match(sample.lines[0]):
         return False  # rows of a table without its rule: prose or a log
+    if sample.share(REMARK) > 0.5:
+        return False  # semicolons or dashes that open comments
     indented = sum(line[0] in " \t" for line in sample.lines)
     return indented < 0.2 * len(sample.lines) and _like_a_table(steady, mark)
 
@@ -623,6 +631,10 @@ def _search_result(sample: _Sample) -> bool:
     if _hits_under_headings(sample) or _web_hits(lines):
         return True
     names = [line for line in lines if NAME.match(line)]
+    if sample.count(FOLDER) >= 2 and len(names) + sample.count(FOLDER) >= 0.95 * len(lines):
+        return True  # ls -R
+    if lines[0].startswith("total ") and sample.share(BLOCKS) >= 0.95:
+        return True
     telling = sum("/" in line or "." in line[1:-1] for line in names)
     if len(names) >= 3 and telling + sample.count(LISTED) >= 0.85 * len(lines):
         return True
@@ -699,7 +711,7 @@ def _keyed(own: list[str], sample: _Sample) -> bool:
     def share(*patterns: Pattern) -> float:
         return sum(any(pattern.match(line) for pattern in patterns) for line in own) / len(own)
 
-    if share(SPREAD) > 0.5:
+    if share(SPREAD) > 0.5 or share(SEVERAL) >= 0.2 or sample.share(LISTED) >= 0.6:
         return False  # columns below a header, or numbered lines
     yaml, assigned, sections = share(YAML), share(ASSIGNED), share(SECTION)
     continued = sum(line[0] in " \t" for line in own) / len(own)  # values that go on

@@ -252,7 +252,7 @@ STATEMENT: Final = pattern(
     r"|drop table)\b .*[,;(\w]$",
     r"\s*\(.*\)[,;]$|(?:RETURNS|AS|LANGUAGE|REVOKE|GRANT|COMMENT ON|COPY)\b|\\echo ",
     # any: an assignment or a call that stands alone
-    r"\s*[\w.\[\]'\"$>-]+ (?:[-+*/|&.:?]?=) .*[;,({\[)\]'\"\w]$",
+    r"\s*[\w.\[\]'\"$>-]+ +(?:[-+*/|&.:?]?=) .*[;,({\[)\]'\"\w]$",
     r"\s*[\w.$:>-]+[.:>]\w+\(.*[;,({\[)]$|\s*\w+\(.*[;,({\[)]$",
 )  # fmt: skip
 STRONG: Final = pattern(
@@ -341,6 +341,9 @@ LISTED: Final = pattern(
     r"\s*\d[\d.,]*[KMGTB]?(?: +\d+){0,3} +(?:\S*[./]\S*|total)$|\d{4}-\d\d-\d\d(?: [\d:.]+)? \S*[./]\S*$",
     r"[\w.+-]+(?::\w+)?(?:, [\w.+-]+(?::\w+)?)*: /\S+$|diversion by |Only in \S+: |Files .* and .* differ$",
 )  # fmt: skip
+SIZED: Final = pattern(r"[0-9.]+[KMGT]?\t\.{0,2}/|[0-9.]+[KMGT]\t\S|[MADRCTU]\d*\t\S")  # du, git's --name-status
+BLOCKS: Final = pattern(r"\s*[\d.]+[KMGT]? \S+$|total ")  # ls -s
+FOLDER: Final = pattern(r"(?:\.|\S*/\S*):$")
 WEB_HIT: Final = pattern(r"\s*(?:\[?\d{1,3}[.)\]]|Title:|#+ \d+[.)]|- ) ?\S")
 WEB_ADDRESS: Final = pattern(r"\s*(?:\W?(?:URL|Link|Source|url|link)\W{1,3}|[<(\[-]?\s?)?https?://\S+$")
 REMARK: Final = pattern(r"\s*(?:#|;|//|/\*|\*|--\s)")
@@ -357,5 +360,6 @@ XML: Final = pattern(
 )
 NO_CONFIG: Final = pattern(r"\s*(?:usage: |commit [0-9a-f]{40}\b)", flags=re.ASCII | re.IGNORECASE)
 PROSE: Final = pattern(r"\s*(?:[^\s:=]+ ){7,}\S+")
+SEVERAL: Final = pattern(r"\s*\w[\w ]*:[^\n]*(?: {2}|\t)\w+: ")
 SPREAD: Final = pattern(r"\s*\d+: \w|\s*\S+:\s+(?:\S+ {2,}){2,}\S")
 BLOCK_TEXT: Final = pattern(r".*[:-] +[|>][-+]?\d?$")

@@ -366,9 +366,9 @@ def test_what_stays_are_slices_and_every_marker_spans_what_is_gone(text: str, sh
 def test_time_grows_with_the_size_only(piece: str) -> None:
     def seconds(size: int) -> float:
         text = piece * (size // len(piece))
-        start = time.perf_counter()
+        start = time.process_time()
         CODE.split(text)
-        return time.perf_counter() - start
+        return time.process_time() - start
 
     seconds(20_000)
-    assert seconds(240_000) < 60 * max(seconds(20_000), 0.004)
+    assert seconds(240_000) < 60 * max(seconds(20_000), 0.02)

@@ -7,7 +7,7 @@ import re
 import tomllib
 import xml.etree.ElementTree as ET
 from collections.abc import Callable
-from time import perf_counter
+from time import process_time
 from typing import Any
 
 import pytest
@@ -467,9 +467,9 @@ def test_a_view_names_the_key_path_of_what_it_shows() -> None:
 )
 def test_what_is_never_closed_takes_time_in_proportion(make: Callable[[int], str]) -> None:
     def seconds(n: int) -> float:
-        begun = perf_counter()
+        begun = process_time()
         cut(CONFIG, make(n))
-        return perf_counter() - begun
+        return process_time() - begun
 
     small = min(seconds(4_000) for _ in range(2))
-    assert seconds(32_000) < 8 * 4 * small + 0.5
+    assert seconds(32_000) < 8 * 4 * small + 1.0

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 import re
-from time import perf_counter
+from time import process_time
 
 import pytest
 from corpus.made_html import CALLS, reference, scripts, status, unclosed
@@ -275,8 +275,8 @@ def test_the_output_is_never_larger_and_the_original_comes_back(soup: str) -> No
 )
 def test_floods_take_time_in_proportion(piece: str) -> None:
     def seconds(n: int) -> float:
-        start = perf_counter()
+        start = process_time()
         cut(HTML, "<p>" + piece * n)
-        return perf_counter() - start
+        return process_time() - start
 
-    assert min(seconds(20_000), seconds(20_000)) < max(8 * seconds(5_000), 1.0)
+    assert min(seconds(20_000), seconds(20_000)) < max(8 * seconds(5_000), 2.0)

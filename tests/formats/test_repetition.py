@@ -84,10 +84,10 @@ def test_time_grows_with_the_payload(make: object) -> None:
     def seconds(payload: str) -> float:
         best = 1e9
         for _ in range(3):
-            begun = time.perf_counter()
+            begun = time.process_time()
             if cut(REPETITION, payload) is not None:
                 shorten(REPETITION, payload)
-            best = min(best, time.perf_counter() - begun)
+            best = min(best, time.process_time() - begun)
         return best
 
-    assert seconds(make(400_000)) < 12 * seconds(make(100_000)) + 0.05  # type: ignore[operator]
+    assert seconds(make(400_000)) < 12 * seconds(make(100_000)) + 0.3  # type: ignore[operator]

@@ -250,9 +250,9 @@ def test_any_bytes_are_cut_into_ordered_slices_or_not_at_all(text: str) -> None:
 def test_time_grows_with_the_size_only(line: str) -> None:
     def seconds(size: int) -> float:
         text = "a,b,c\n" + line * (size // len(line))
-        start = time.perf_counter()
+        start = time.process_time()
         TABULAR.split(text)
-        return time.perf_counter() - start
+        return time.process_time() - start
 
     seconds(100_000)
-    assert seconds(800_000) < 40 * max(seconds(100_000), 0.004)
+    assert seconds(800_000) < 40 * max(seconds(100_000), 0.02)

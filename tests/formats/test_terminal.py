@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 import re
-from time import perf_counter
+from time import process_time
 
 import pytest
 from corpus.made_terminal import coloured_diff, lint, progress
@@ -239,8 +239,8 @@ def test_the_output_is_never_larger_and_the_original_comes_back(payload: bytes) 
 )
 def test_floods_take_time_in_proportion(piece: str) -> None:
     def seconds(n: int) -> float:
-        start = perf_counter()
+        start = process_time()
         cut(TERMINAL, "\x1b[0m" + piece * n)
-        return perf_counter() - start
+        return process_time() - start
 
-    assert min(seconds(40_000), seconds(40_000)) < max(8 * seconds(10_000), 1.0)
+    assert min(seconds(40_000), seconds(40_000)) < max(8 * seconds(10_000), 2.0)

@@ -202,9 +202,9 @@ def test_any_bytes_are_cut_into_nested_slices(text: str) -> None:
 def test_time_grows_with_the_size_only(piece: str) -> None:
     def seconds(size: int) -> float:
         text = piece * (size // len(piece))
-        start = time.perf_counter()
+        start = time.process_time()
         TEXT.split(text)
-        return time.perf_counter() - start
+        return time.process_time() - start
 
     seconds(50_000)
-    assert seconds(400_000) < 40 * max(seconds(50_000), 0.004)
+    assert seconds(400_000) < 40 * max(seconds(50_000), 0.02)
