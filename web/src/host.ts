@@ -7,7 +7,8 @@
 import type { PyodideAPI } from "pyodide";
 import type { PyAwaitable, PyCallable, PyProxy } from "pyodide/ffi";
 import { CavemanError, type ErrorData } from "./errors.js";
-import { holdLife, type Handlers, type Report, type StartArguments, type Stats } from "./protocol.js";
+import { forPython, type PersistenceHook } from "./hook.js";
+import { holdLife, type Handlers, type Health, type Report, type StartArguments, type Stats } from "./protocol.js";
 import type { Counter } from "./tokens.js";
 
 /** `BrowserDoor.call`, a proxy that lives as long as the host. */
@@ -19,14 +20,25 @@ type PyModule = ReturnType<PyodideAPI["pyimport"]>;
 /** What a door's method answers: JSON (ASCII: any other string crosses fifty times slower), and bytes or none. */
 type Answer = [json: string, output: Uint8Array | undefined];
 
-/** A host that waits for its `start` call. */
-export function createHost(counter: Counter): Handlers {
+/** A host that waits for its `start` call. `hook` is the embedder's own, asked if that call says so. */
+export function createHost(counter: Counter, hook?: PersistenceHook): Handlers {
   let door: Door;
+  let started: Pick<Health, "persistence" | "durability" | "snapshot" | "pyodide">;
   return {
     start: async (args) => {
       if (args.lifeLock) await holdLife(args.lifeLock);
       const pyodide = await boot(args.baseURL);
-      door = await openDoor(pyodide.pyimport(DOOR), counter, args);
+      const store = args.persistence === "indexeddb" ? await indexedDBHook() : hook;
+      const used = args.persistence === "none" ? undefined : store;
+      door = await openDoor(pyodide.pyimport(DOOR), counter, used, args);
+      used?.watch?.((ids) => void ask<null>(door, "deleted", JSON.stringify(ids)));
+      const durability = { none: null, indexeddb: "strict", hook: "hook" } as const;
+      started = {
+        persistence: args.persistence,
+        durability: durability[args.persistence],
+        snapshot: false,
+        pyodide: pyodide.version,
+      };
       return { pyodide: pyodide.version };
     },
     compress: async ({ payload, options: { mode, contentType, query, maxTokens } }) => {
@@ -44,6 +56,15 @@ export function createHost(counter: Counter): Handlers {
     stats: async () => {
       const [stats] = await ask<Stats>(door, "stats");
       return stats;
+    },
+    health: async () => {
+      const [epoch] = await ask<string | null>(door, "epoch");
+      const { quota = null, usage = null } = (await globalThis.navigator?.storage?.estimate?.().catch(() => {})) ?? {};
+      return { ...started, epoch, quota, usage };
+    },
+    clear: async () => {
+      await ask<null>(door, "clear");
+      return {};
     },
   };
 }
@@ -81,10 +102,19 @@ function requireWebAssembly(): void {
   }
 }
 
-/** The Python door over an open store: `open` may fail (a bad budget), the constructor does not. */
-async function openDoor(module: PyModule, counter: Counter, { maxBytes }: StartArguments): Promise<Door> {
-  const forPython = { name: counter.name, count: (utf8: PyProxy) => counter.count(utf8.toJs() as Uint8Array) };
-  const object = module.BrowserDoor(forPython, maxBytes) as PyProxy & { call: Door };
+/** Loaded only where it is asked for. */
+const indexedDBHook = async (): Promise<PersistenceHook> => new (await import("./persistence.js")).IndexedDBHook();
+
+/** The Python door over an open store: `open` may fail (a bad budget, no database), the constructor does not. */
+async function openDoor(
+  module: PyModule,
+  counter: Counter,
+  hook: PersistenceHook | undefined,
+  { maxBytes, epoch }: StartArguments,
+): Promise<Door> {
+  const count = (utf8: PyProxy): number => counter.count(utf8.toJs() as Uint8Array);
+  const store = hook && forPython(hook);
+  const object = module.BrowserDoor({ name: counter.name, count }, maxBytes, store, epoch) as PyProxy & { call: Door };
   const door = object.call.copy() as Door; // what an attribute gives dies with the object's proxy
   object.destroy();
   module.destroy();
