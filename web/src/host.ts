@@ -1,11 +1,12 @@
 /**
- * Boots Pyodide and answers calls by one table over `caveman_wasm.doors.browser`, in a worker or on the page.
+ * Answers calls by one table over `caveman_wasm.doors.browser`, in a worker or on the page.
  *
  * One call is one Python call. Bytes go in as a Uint8Array and come out as one; every proxy is destroyed.
  */
 
 import type { PyodideAPI } from "pyodide";
 import type { PyAwaitable, PyCallable, PyProxy } from "pyodide/ffi";
+import { boot } from "./boot.js";
 import { CavemanError, type ErrorData } from "./errors.js";
 import { forPython, type PersistenceHook } from "./hook.js";
 import { holdLife, type Handlers, type Health, type Report, type StartArguments, type Stats } from "./protocol.js";
@@ -27,7 +28,9 @@ export function createHost(counter: Counter, hook?: PersistenceHook): Handlers {
   return {
     start: async (args) => {
       if (args.lifeLock) await holdLife(args.lifeLock);
-      const pyodide = await boot(args.baseURL);
+      const booting = boot(args.baseURL);
+      setTimeout(() => counter.prepare?.()); // while fetching and compiling leave this thread idle
+      const { pyodide, snapshot } = await booting;
       const store = args.persistence === "indexeddb" ? await indexedDBHook() : hook;
       const used = args.persistence === "none" ? undefined : store;
       door = await openDoor(pyodide.pyimport(DOOR), counter, used, args);
@@ -36,7 +39,7 @@ export function createHost(counter: Counter, hook?: PersistenceHook): Handlers {
       started = {
         persistence: args.persistence,
         durability: durability[args.persistence],
-        snapshot: false,
+        snapshot,
         pyodide: pyodide.version,
       };
       return { pyodide: pyodide.version };
@@ -67,39 +70,6 @@ export function createHost(counter: Counter, hook?: PersistenceHook): Handlers {
       return {};
     },
   };
-}
-
-/** Pyodide with this package's wheel in it, both from our own folder, the wheel checked against the lock file. */
-async function boot(baseURL: string): Promise<PyodideAPI> {
-  requireWebAssembly();
-  const folder = new URL("pyodide/", baseURL);
-  try {
-    const module = (await import(/* @vite-ignore */ new URL("pyodide.mjs", folder).href)) as typeof import("pyodide");
-    const quiet = (): void => {};
-    const pyodide = await module.loadPyodide({
-      indexURL: folder.protocol === "file:" ? decodeURIComponent(folder.pathname) : folder.href,
-      packages: ["caveman-wasm"],
-      stdout: quiet,
-    });
-    pyodide.pyimport(DOOR).destroy();
-    return pyodide;
-  } catch (thrown) {
-    const cause = String(thrown).trim().split("\n").at(-1); // of a Python traceback the line that tells
-    throw new CavemanError("cave_start_failed", `Pyodide did not start from ${folder.href}: ${cause}`);
-  }
-}
-
-/** Without 'wasm-unsafe-eval' Pyodide would never settle: ask the browser with the smallest module there is. */
-function requireWebAssembly(): void {
-  try {
-    new WebAssembly.Module(Uint8Array.of(0, 0x61, 0x73, 0x6d, 1, 0, 0, 0));
-  } catch {
-    throw new CavemanError(
-      "cave_start_failed",
-      "The Content-Security-Policy forbids WebAssembly. Add 'wasm-unsafe-eval' to script-src, in the response of " +
-        "the page and of worker.js.",
-    );
-  }
 }
 
 /** Loaded only where it is asked for. */
