@@ -27,7 +27,9 @@ const outcome = async (call) => {
 
 
 class Engine:
-    """JavaScript with a running caveman at hand."""
+    """JavaScript with a running caveman at hand, which ``start`` makes."""
+
+    start = "globalThis.caveman ??= await createCaveman();"
 
     def __init__(self, page: Page, base: str) -> None:
         self.page = page
@@ -38,8 +40,7 @@ class Engine:
         given = {name: _sendable(value) for name, value in given.items()}
         names = ", ".join(given)
         script = (
-            f"async ([base, {{ {names} }}]) => {{ {HELPERS} "
-            f"globalThis.caveman ??= await createCaveman(); const caveman = globalThis.caveman; {body} }}"
+            f"async ([base, {{ {names} }}]) => {{ {HELPERS} {self.start} const caveman = globalThis.caveman; {body} }}"
         )
         return self.page.evaluate(script, [self.base, given])
 

@@ -192,7 +192,7 @@ def test_stats_and_detect_answer(engine: Engine) -> None:
         ("caveman.compress(new Uint8Array(64 * 1024 * 1024 + 1))", "cave_input_too_large"),
         ("caveman.compress('é'.repeat(33 * 1024 * 1024))", "cave_input_too_large"),
         ("createCaveman({ persistance: 'none' })", "cave_invalid_arguments"),
-        ("createCaveman({ persistence: 'indexeddb' })", "cave_invalid_arguments"),
+        ("createCaveman({ persistence: 'disk' })", "cave_invalid_arguments"),
         ("createCaveman({ maxBytes: -1 })", "cave_invalid_arguments"),
         ("createCaveman({ counter: { name: 'x', count: () => 1 } })", "cave_invalid_arguments"),
     ],

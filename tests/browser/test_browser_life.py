@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import pytest
 from page_engine import Engine, bare
 from payloads import log
-from playwright.sync_api import BrowserContext
+from playwright.sync_api import BrowserContext, Route
 from serve import CSP
+
+from caveman_wasm.references import handle
 
 pytestmark = pytest.mark.browser
 
@@ -100,6 +104,45 @@ def test_two_on_one_page_do_not_share_a_store(own: Engine) -> None:
         payload=log(),
     )
     assert ended["code"] == "cave_unknown_handle"
+
+
+# ---------------------------------------------------------------- the memory snapshot
+
+SNAPSHOT = """const { snapshot } = await caveman.health();
+    const r = await caveman.compress(bytes(payload));
+    return [snapshot, base64(r.output), r.recoveryHandle];"""
+
+
+def test_it_starts_from_the_snapshot_and_answers_as_from_a_plain_start(own: Engine) -> None:
+    snapshot, *made = own.run(SNAPSHOT, payload=log())
+    assert snapshot
+    own.page.context.route("**/snapshot.json", lambda route: route.abort())
+    own.page.reload()
+    assert own.run(SNAPSHOT, payload=log()) == [False, *made]
+
+
+def spoiled(body: bytes) -> bytes:
+    return body[:100_000] + bytes([body[100_000] ^ 1]) + body[100_001:]
+
+
+@pytest.mark.parametrize(
+    ("file", "spoil"),
+    [
+        ("snapshot.bin", spoiled),
+        ("snapshot.bin", lambda body: body[:-1]),
+        ("snapshot.json", lambda body: body.replace(b"314.0", b"999.0")),
+        ("snapshot.json", lambda body: body[:-1]),
+    ],
+    ids=["a bit is off", "cut short", "another Pyodide's", "no JSON"],
+)
+def test_a_spoiled_snapshot_is_not_used(own: Engine, file: str, spoil: Callable[[bytes], bytes]) -> None:
+    def other(route: Route) -> None:
+        response = route.fetch()
+        route.fulfill(response=response, body=spoil(response.body()))
+
+    own.page.context.route(f"**/{file}", other)
+    snapshot, _, name = own.run(SNAPSHOT, payload=log())
+    assert (snapshot, name) == (False, handle(log()))
 
 
 # ---------------------------------------------------------------- death

@@ -1,13 +1,15 @@
 /**
- * Boots Pyodide and answers calls by one table over `caveman_wasm.doors.browser`, in a worker or on the page.
+ * Answers calls by one table over `caveman_wasm.doors.browser`, in a worker or on the page.
  *
  * One call is one Python call. Bytes go in as a Uint8Array and come out as one; every proxy is destroyed.
  */
 
 import type { PyodideAPI } from "pyodide";
 import type { PyAwaitable, PyCallable, PyProxy } from "pyodide/ffi";
+import { boot } from "./boot.js";
 import { CavemanError, type ErrorData } from "./errors.js";
-import { holdLife, type Handlers, type Report, type StartArguments, type Stats } from "./protocol.js";
+import { forPython, type PersistenceHook } from "./hook.js";
+import { holdLife, type Handlers, type Health, type Report, type StartArguments, type Stats } from "./protocol.js";
 import type { Counter } from "./tokens.js";
 
 /** `BrowserDoor.call`, a proxy that lives as long as the host. */
@@ -19,14 +21,27 @@ type PyModule = ReturnType<PyodideAPI["pyimport"]>;
 /** What a door's method answers: JSON (ASCII: any other string crosses fifty times slower), and bytes or none. */
 type Answer = [json: string, output: Uint8Array | undefined];
 
-/** A host that waits for its `start` call. */
-export function createHost(counter: Counter): Handlers {
+/** A host that waits for its `start` call. `hook` is the embedder's own, asked if that call says so. */
+export function createHost(counter: Counter, hook?: PersistenceHook): Handlers {
   let door: Door;
+  let started: Pick<Health, "persistence" | "durability" | "snapshot" | "pyodide">;
   return {
     start: async (args) => {
       if (args.lifeLock) await holdLife(args.lifeLock);
-      const pyodide = await boot(args.baseURL);
-      door = await openDoor(pyodide.pyimport(DOOR), counter, args);
+      const booting = boot(args.baseURL);
+      setTimeout(() => counter.prepare?.()); // while fetching and compiling leave this thread idle
+      const { pyodide, snapshot } = await booting;
+      const store = args.persistence === "indexeddb" ? await indexedDBHook() : hook;
+      const used = args.persistence === "none" ? undefined : store;
+      door = await openDoor(pyodide.pyimport(DOOR), counter, used, args);
+      used?.watch?.((ids) => void ask<null>(door, "deleted", JSON.stringify(ids)));
+      const durability = { none: null, indexeddb: "strict", hook: "hook" } as const;
+      started = {
+        persistence: args.persistence,
+        durability: durability[args.persistence],
+        snapshot,
+        pyodide: pyodide.version,
+      };
       return { pyodide: pyodide.version };
     },
     compress: async ({ payload, options: { mode, contentType, query, maxTokens } }) => {
@@ -45,46 +60,31 @@ export function createHost(counter: Counter): Handlers {
       const [stats] = await ask<Stats>(door, "stats");
       return stats;
     },
+    health: async () => {
+      const [epoch] = await ask<string | null>(door, "epoch");
+      const { quota = null, usage = null } = (await globalThis.navigator?.storage?.estimate?.().catch(() => {})) ?? {};
+      return { ...started, epoch, quota, usage };
+    },
+    clear: async () => {
+      await ask<null>(door, "clear");
+      return {};
+    },
   };
 }
 
-/** Pyodide with this package's wheel in it, both from our own folder, the wheel checked against the lock file. */
-async function boot(baseURL: string): Promise<PyodideAPI> {
-  requireWebAssembly();
-  const folder = new URL("pyodide/", baseURL);
-  try {
-    const module = (await import(/* @vite-ignore */ new URL("pyodide.mjs", folder).href)) as typeof import("pyodide");
-    const quiet = (): void => {};
-    const pyodide = await module.loadPyodide({
-      indexURL: folder.protocol === "file:" ? decodeURIComponent(folder.pathname) : folder.href,
-      packages: ["caveman-wasm"],
-      stdout: quiet,
-    });
-    pyodide.pyimport(DOOR).destroy();
-    return pyodide;
-  } catch (thrown) {
-    const cause = String(thrown).trim().split("\n").at(-1); // of a Python traceback the line that tells
-    throw new CavemanError("cave_start_failed", `Pyodide did not start from ${folder.href}: ${cause}`);
-  }
-}
+/** Loaded only where it is asked for. */
+const indexedDBHook = async (): Promise<PersistenceHook> => new (await import("./persistence.js")).IndexedDBHook();
 
-/** Without 'wasm-unsafe-eval' Pyodide would never settle: ask the browser with the smallest module there is. */
-function requireWebAssembly(): void {
-  try {
-    new WebAssembly.Module(Uint8Array.of(0, 0x61, 0x73, 0x6d, 1, 0, 0, 0));
-  } catch {
-    throw new CavemanError(
-      "cave_start_failed",
-      "The Content-Security-Policy forbids WebAssembly. Add 'wasm-unsafe-eval' to script-src, in the response of " +
-        "the page and of worker.js.",
-    );
-  }
-}
-
-/** The Python door over an open store: `open` may fail (a bad budget), the constructor does not. */
-async function openDoor(module: PyModule, counter: Counter, { maxBytes }: StartArguments): Promise<Door> {
-  const forPython = { name: counter.name, count: (utf8: PyProxy) => counter.count(utf8.toJs() as Uint8Array) };
-  const object = module.BrowserDoor(forPython, maxBytes) as PyProxy & { call: Door };
+/** The Python door over an open store: `open` may fail (a bad budget, no database), the constructor does not. */
+async function openDoor(
+  module: PyModule,
+  counter: Counter,
+  hook: PersistenceHook | undefined,
+  { maxBytes, epoch }: StartArguments,
+): Promise<Door> {
+  const count = (utf8: PyProxy): number => counter.count(utf8.toJs() as Uint8Array);
+  const store = hook && forPython(hook);
+  const object = module.BrowserDoor({ name: counter.name, count }, maxBytes, store, epoch) as PyProxy & { call: Door };
   const door = object.call.copy() as Door; // what an attribute gives dies with the object's proxy
   object.destroy();
   module.destroy();

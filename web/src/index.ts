@@ -5,16 +5,19 @@
  *     const r = await caveman.compress(toolOutput, { query });
  *     const bytes = await caveman.retrieve(r.recoveryHandle);
  *
- * Records live as long as the page's worker does (`persisted` is false).
+ * Records live as long as the page's worker does, or, with `persistence`, as long as the browser keeps them: then
+ * what compress resolved with (`persisted` is true) is on disk already.
  */
 
 import { decodeText, payloadBytes, type Payload } from "./bytes.js";
 import { CavemanError, invalidArguments } from "./errors.js";
+import type { PersistenceHook } from "./hook.js";
 import {
   InlineLink,
   newLifeLock,
   WorkerLink,
   type CompressOptions,
+  type Health,
   type Link,
   type Report,
   type Stats,
@@ -22,13 +25,16 @@ import {
 import type { Counter } from "./tokens.js";
 
 export { CavemanError, type CompressOptions, type Counter, type Payload, type Stats };
-export type { Marker } from "./protocol.js";
+export type { IndexRow, PersistenceHook, StoredRecord } from "./hook.js";
+export type { Health, Marker } from "./protocol.js";
 
 export interface CavemanOptions {
   /** The folder that holds worker.js and pyodide/; by default the one this module came from. */
   readonly baseURL?: string | URL;
-  /** Only "none" as yet: records live as long as the worker. */
-  readonly persistence?: "none";
+  /** "none": records live as long as the worker. Else the originals are durable before compress resolves. */
+  readonly persistence?: "none" | "indexeddb" | PersistenceHook;
+  /** `health().epoch` of earlier: in another database what is not found answers `cave_store_reset`. */
+  readonly epoch?: string;
   /** Budget of the store in bytes; 512 MiB by default. Nothing is ever evicted. */
   readonly maxBytes?: number;
   /** Run Python on this thread, for places that are a worker already, and for Node. */
@@ -62,6 +68,10 @@ export interface Caveman {
   /** The name of the format that compress would take the payload for. */
   detect(payload: Payload): Promise<string>;
   stats(): Promise<Stats>;
+  /** Where records are, and how the engine started. */
+  health(): Promise<Health>;
+  /** Deletes everything that the store holds, for all pages; only ever on the operator's word. */
+  clear(): Promise<void>;
   /** Ends the worker and its store; what is pending rejects with `cave_worker_lost`. */
   close(): void;
 }
@@ -71,9 +81,17 @@ type Check = readonly [accepts: (value: unknown) => boolean, expected: string];
 const isString: Check = [(value) => typeof value === "string", "a string"];
 const isPositive: Check = [(value) => Number.isSafeInteger(value) && (value as number) > 0, "a positive whole number"];
 
+const HOOK_METHODS = ["open", "put", "get", "delete"] as const;
+const isHook = (value: unknown): boolean =>
+  HOOK_METHODS.every((name) => typeof (Object(value) as PersistenceHook)[name] === "function");
+
 const START_OPTIONS: Record<keyof CavemanOptions, Check> = {
   baseURL: [(value) => typeof value === "string" || value instanceof URL, "a URL"],
-  persistence: [(value) => value === "none", '"none" in this version: records live as long as the worker'],
+  persistence: [
+    (value) => value === "none" || value === "indexeddb" || isHook(value),
+    '"none", "indexeddb" or an object with open, put, get and delete',
+  ],
+  epoch: isString,
   maxBytes: isPositive,
   inline: [(value) => typeof value === "boolean", "a boolean"],
   counter: [(value) => typeof (value as Counter)?.count === "function", "an object with name and count(utf8)"],
@@ -111,12 +129,25 @@ export async function createCaveman(options: CavemanOptions = {}): Promise<Cavem
   }
   options.signal?.throwIfAborted();
   const baseURL = new URL(options.baseURL ?? "./", options.baseURL ? globalThis.location?.href : import.meta.url).href;
-  const link = options.inline ? await inlineLink(options.counter) : workerLink(baseURL);
-  const lifeLock = options.inline ? undefined : newLifeLock();
-  const started = link.call("start", { baseURL, maxBytes: options.maxBytes, lifeLock });
+  const { maxBytes, epoch, inline, counter, persistence: wanted = "none" } = options;
+  const hook = typeof wanted === "object" ? wanted : undefined;
+  const persistence = typeof wanted === "object" ? "hook" : wanted;
+  const link = inline ? await inlineLink(counter, hook) : workerLink(baseURL, hook);
+  const lifeLock = inline ? undefined : newLifeLock();
+  const started = link.call("start", { baseURL, maxBytes, persistence, epoch, lifeLock });
   const { pyodide } = await withinLimits(started, link, options, baseURL);
   if (lifeLock) (link as WorkerLink).watchLife(lifeLock, lost("it was ended"));
-  return openCaveman(link, pyodide);
+  return openCaveman(link, pyodide, persistence === "indexeddb" ? askToPersist() : () => null);
+}
+
+/** Asks the browser not to evict the origin's data. A person may have to answer: nobody waits for it. */
+function askToPersist(): () => boolean | null {
+  let granted: boolean | null = null;
+  globalThis.navigator?.storage?.persist?.().then(
+    (answer) => (granted = answer),
+    () => {},
+  );
+  return () => granted;
 }
 
 const lost = (detail: string): CavemanError =>
@@ -125,15 +156,15 @@ const lost = (detail: string): CavemanError =>
     `The worker died (${detail}) and its store with it. Do not retry; create a new caveman and run the tools again.`,
   );
 
-async function inlineLink(counter: Counter | undefined): Promise<Link> {
+async function inlineLink(counter: Counter | undefined, hook: PersistenceHook | undefined): Promise<Link> {
   const { createHost } = await import("./host.js");
-  return new InlineLink(createHost(counter ?? (await import("./tokens.js")).o200k));
+  return new InlineLink(createHost(counter ?? (await import("./tokens.js")).o200k, hook));
 }
 
-function workerLink(baseURL: string): Link {
+function workerLink(baseURL: string, hook: PersistenceHook | undefined): Link {
   const url = new URL("worker.js", baseURL).href;
   try {
-    return new WorkerLink(new Worker(trusted(url), { type: "module" }), lost);
+    return new WorkerLink(new Worker(trusted(url), { type: "module" }), lost, hook);
   } catch (thrown) {
     throw startFailed(`The worker ${url} could not be started (${String(thrown)}).`);
   }
@@ -191,7 +222,7 @@ async function withinLimits<T>(started: Promise<T>, link: Link, options: Caveman
   }
 }
 
-function openCaveman(link: Link, pyodideVersion: string): Caveman {
+function openCaveman(link: Link, pyodideVersion: string, persistGranted: () => boolean | null): Caveman {
   const retrieve = async (reference: string, query?: string): Promise<Uint8Array> => {
     if (typeof reference !== "string") {
       throw invalidArguments("A reference is a string such as ccr_… (a result without a handle needs none: its text is whole).");
@@ -212,6 +243,8 @@ function openCaveman(link: Link, pyodideVersion: string): Caveman {
     },
     detect: async (payload) => (await link.call("detect", { payload: await payloadBytes(payload) })).contentType,
     stats: () => link.call("stats", {}),
+    health: async () => ({ ...(await link.call("health", {})), persistGranted: persistGranted() }),
+    clear: async () => void (await link.call("clear", {})),
     close: () => link.close(new CavemanError("cave_worker_lost", "This caveman was closed. Create a new one.")),
   };
 }

@@ -6,6 +6,7 @@
  */
 
 import { CavemanError, type ErrorData } from "./errors.js";
+import { hookError, type HookMethod, type PersistenceHook } from "./hook.js";
 
 export interface CompressOptions {
   /** "record" only counts: nothing is stored and nothing changes. */
@@ -61,10 +62,33 @@ export interface Stats {
   readonly refusedAt: string;
 }
 
+export type Persistence = "none" | "indexeddb" | "hook";
+
+/** What is known about where records are, and how the engine started. */
+export interface Health {
+  readonly persistence: Persistence;
+  /** "strict": what compress resolved with has survived a crash already. Null: records live as long as the worker. */
+  readonly durability: "strict" | "hook" | null;
+  /** The database's name: another one later means that the browser dropped it. Null without persistence. */
+  readonly epoch: string | null;
+  /** Bytes that the browser grants the origin and that it uses, all of its storage together; null if it does not say. */
+  readonly quota: number | null;
+  readonly usage: number | null;
+  /** What `navigator.storage.persist()` answered; null: not asked, or no answer yet. */
+  readonly persistGranted: boolean | null;
+  /** Whether the engine started from its memory snapshot. */
+  readonly snapshot: boolean;
+  readonly pyodide: string;
+}
+
 export interface StartArguments {
   /** Absolute URL of the folder that holds `pyodide/`. Ends in a slash. */
   readonly baseURL: string;
   readonly maxBytes: number | undefined;
+  /** "hook": the page's own, asked by messages. */
+  readonly persistence: Persistence;
+  /** The epoch that the host remembers of the persistent store. */
+  readonly epoch: string | undefined;
   /** The lock that a worker holds as long as it lives; undefined inline. */
   readonly lifeLock: string | undefined;
 }
@@ -79,6 +103,8 @@ export interface Calls {
   retrieve: { args: { readonly reference: string; readonly query?: string }; value: { readonly output: Uint8Array } };
   detect: { args: { readonly payload: Uint8Array }; value: { readonly contentType: string } };
   stats: { args: Record<string, never>; value: Stats };
+  health: { args: Record<string, never>; value: Omit<Health, "persistGranted"> };
+  clear: { args: Record<string, never>; value: Record<string, never> };
 }
 
 export type Method = keyof Calls;
@@ -91,9 +117,19 @@ type Reply =
   | { readonly id: number; readonly value: Value<Method> }
   | { readonly id: number; readonly error: ErrorData };
 
+/** The worker asks a hook that lives on the page, and the page's answer: calls the other way round. */
+interface HookRequest {
+  readonly ask: number;
+  readonly method: HookMethod;
+  readonly argument: unknown;
+}
+type HookReply =
+  | { readonly answer: number; readonly value: unknown }
+  | { readonly answer: number; readonly error: ErrorData };
+
 /** The buffers of a message's own bytes: they change hands instead of being copied. */
-function buffers(message: object): Transferable[] {
-  return Object.values(message).flatMap((field: unknown) =>
+function buffers(message: unknown): Transferable[] {
+  return Object.values(Object(message) as object).flatMap((field: unknown) =>
     field instanceof Uint8Array && field.buffer instanceof ArrayBuffer ? [field.buffer] : [],
   );
 }
@@ -118,9 +154,12 @@ export class WorkerLink implements Link {
   #nextId = 1;
   #closed: CavemanError | undefined;
 
-  constructor(worker: Worker, lost: (detail: string) => CavemanError) {
+  constructor(worker: Worker, lost: (detail: string) => CavemanError, hook: PersistenceHook | undefined) {
     this.#worker = worker;
-    worker.addEventListener("message", ({ data }: MessageEvent<Reply>) => this.#settle(data));
+    worker.addEventListener("message", ({ data }: MessageEvent<Reply | HookRequest>) => {
+      if ("ask" in data) void this.#askHook(hook!, data);
+      else this.#settle(data);
+    });
     worker.addEventListener("error", (event) => this.close(lost(event.message || "it could not be loaded")));
     worker.addEventListener("messageerror", () => this.close(lost("a message could not be read")));
   }
@@ -147,6 +186,17 @@ export class WorkerLink implements Link {
     this.#worker.terminate();
     for (const { reject } of this.#pending.values()) reject(reason);
     this.#pending.clear();
+  }
+
+  /** What the hook gives is copied, not transferred: its bytes are the embedder's. */
+  async #askHook(hook: PersistenceHook, { ask, method, argument }: HookRequest): Promise<void> {
+    let reply: HookReply;
+    try {
+      reply = { answer: ask, value: await (hook[method] as (argument: unknown) => Promise<unknown>).call(hook, argument) };
+    } catch (thrown) {
+      reply = { answer: ask, error: hookError(thrown) };
+    }
+    this.#worker.postMessage(reply);
   }
 
   #settle(reply: Reply): void {
@@ -186,8 +236,33 @@ export class InlineLink implements Link {
 
 /** What both ends need of a worker's global scope. */
 export interface Port {
-  addEventListener(type: "message", listener: (event: MessageEvent<Request>) => void): void;
-  postMessage(message: Reply, transfer: Transferable[]): void;
+  addEventListener(type: "message", listener: (event: MessageEvent<Request | HookReply>) => void): void;
+  postMessage(message: Reply | HookRequest, transfer: Transferable[]): void;
+}
+
+/** In the worker: the hook that lives on the page. */
+export function remoteHook(port: Port): PersistenceHook {
+  const pending = new Map<number, Pending>();
+  let nextId = 1;
+  port.addEventListener("message", ({ data }) => {
+    if (!("answer" in data)) return;
+    const asked = pending.get(data.answer);
+    pending.delete(data.answer);
+    if ("error" in data) asked?.reject(CavemanError.from(data.error));
+    else asked?.resolve(data.value as never);
+  });
+  const ask = <T>(method: HookMethod, argument: unknown): Promise<T> =>
+    new Promise<T>((resolve, reject) => {
+      const id = nextId++;
+      pending.set(id, { resolve, reject });
+      port.postMessage({ ask: id, method, argument }, buffers(argument));
+    });
+  return {
+    open: (limits) => ask("open", limits),
+    put: (record) => ask("put", record),
+    get: (id) => ask("get", id),
+    delete: (ids) => ask("delete", ids),
+  };
 }
 
 /** The worker's end: answers every message, whatever happens. */
@@ -195,6 +270,7 @@ export function serve(port: Port, handlers: Handlers): void {
   const answer = async ({ method, args }: Request): Promise<Value<Method>> =>
     (handlers[method] as (args: unknown) => Promise<Value<Method>>)(args);
   port.addEventListener("message", ({ data }) => {
+    if ("answer" in data) return; // remoteHook's
     answer(data).then(
       (value) => port.postMessage({ id: data.id, value }, buffers(value)),
       (thrown: unknown) => port.postMessage({ id: data.id, error: CavemanError.toData(thrown) }, []),

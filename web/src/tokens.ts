@@ -11,6 +11,8 @@ import { O200KBase } from "gpt-tokenizer/encodingParams/o200k_base";
 export interface Counter {
   readonly name: string;
   count(utf8: Uint8Array): number;
+  /** Loads what the first count would wait for; called while the engine starts. */
+  prepare?(): void;
 }
 
 /** What of gpt-tokenizer 4.0.0 is not declared; the tests hold the counts equal to the other counters'. */
@@ -52,5 +54,6 @@ let count: ((text: string) => number) | undefined;
 /** Ordinary encoding: `<|endoftext|>` in a payload is text like any other. */
 export const o200k: Counter = {
   name: "o200k_base",
+  prepare: () => void (count ??= exactCount()),
   count: (utf8) => (count ??= exactCount())(new TextDecoder("utf-8", { ignoreBOM: true }).decode(utf8)),
 };
