@@ -20,7 +20,7 @@ import pytest
 from once import FLAGS
 from page_engine import HELPERS
 from payloads import log
-from playwright.sync_api import Browser, sync_playwright
+from playwright.sync_api import Browser, BrowserType
 
 from caveman_wasm.references import handle
 
@@ -97,7 +97,7 @@ def page_of(browser: Browser, site: str) -> Any:
     return page
 
 
-def a_round(number: int, profile: Path, site: str, rng: random.Random) -> dict[str, bytes]:
+def a_round(kind: BrowserType, number: int, profile: Path, site: str, rng: random.Random) -> dict[str, bytes]:
     """Compress at full speed, kill at a random moment; what had been promised by then."""
     promised: dict[str, bytes] = {}
 
@@ -107,8 +107,8 @@ def a_round(number: int, profile: Path, site: str, rng: random.Random) -> dict[s
         assert (said["handle"], said["persisted"]) == (handle(payload), True)
         promised[said["handle"]] = payload
 
-    with running(profile) as (pid, address), sync_playwright() as playwright:
-        browser = playwright.chromium.connect_over_cdp(address)
+    with running(profile) as (pid, address):
+        browser = kind.connect_over_cdp(address)
         page = page_of(browser, site)
         said: list[str] = []
         page.on("console", lambda message: said.append(message.text) if message.text.startswith("{") else None)
@@ -123,37 +123,37 @@ def a_round(number: int, profile: Path, site: str, rng: random.Random) -> dict[s
     return promised
 
 
-def read_all(profile: Path, site: str, handles: list[str]) -> list[str]:
-    with running(profile) as (_, address), sync_playwright() as playwright:
-        browser = playwright.chromium.connect_over_cdp(address)
+def read_all(kind: BrowserType, profile: Path, site: str, handles: list[str]) -> list[str]:
+    with running(profile) as (_, address):
+        browser = kind.connect_over_cdp(address)
         found: list[str] = page_of(browser, site).evaluate(READ_ALL, [site, handles])
         return found
 
 
-def campaign(rounds: int, profile: Path, site: str) -> int:
+def campaign(kind: BrowserType, rounds: int, profile: Path, site: str) -> int:
     rng = random.Random(20261202)
     promised: dict[str, bytes] = {}
     for number in range(rounds):
-        made = a_round(number, profile, site, rng)
+        made = a_round(kind, number, profile, site, rng)
         assert made, "killed before anything had been promised"
         promised |= made
-        found = read_all(profile, site, list(made))
+        found = read_all(kind, profile, site, list(made))
         lost = [name for name, text in zip(made, found, strict=True) if text != base64.b64encode(made[name]).decode()]
         assert lost == [], f"round {number}: {len(lost)} of {len(made)} are not there or not exact"
-    found = read_all(profile, site, list(promised))
+    found = read_all(kind, profile, site, list(promised))
     assert found == [base64.b64encode(payload).decode() for payload in promised.values()]
     return len(promised)
 
 
-def test_what_was_promised_survives_a_kill(tmp_path: Path, site: str) -> None:
-    assert campaign(3, tmp_path, site) >= 3
+def test_what_was_promised_survives_a_kill(chromium: Browser, tmp_path: Path, site: str) -> None:
+    assert campaign(chromium.browser_type, 3, tmp_path, site) >= 3
 
 
 @pytest.mark.long
 @pytest.mark.timeout(3000)
 def test_what_was_promised_survives_a_hundred_kills(
-    tmp_path: Path, site: str, capsys: pytest.CaptureFixture[str]
+    chromium: Browser, tmp_path: Path, site: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    total = campaign(100, tmp_path, site)
+    total = campaign(chromium.browser_type, 100, tmp_path, site)
     with capsys.disabled():
         print(f"\n100 kills, {total} promised handles, all of them there and exact")
