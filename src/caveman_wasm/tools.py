@@ -8,19 +8,21 @@ mixed into the bytes. What a tool hands out, errors too, is not compressed again
 from __future__ import annotations
 
 import json
+from collections import OrderedDict
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Final, Literal
 
 from caveman_wasm.errors import CavemanError, InputTooLarge, InvalidArguments
-from caveman_wasm.model import MAX_PAYLOAD, Result, raw, source
+from caveman_wasm.model import MAX_PAYLOAD, Result, Stats, raw, source
 from caveman_wasm.references import parse_reference
 
 if TYPE_CHECKING:
     from caveman_wasm.engine import Engine
 
-__all__ = ["TOOLS", "StormGuard", "Tool", "ToolAnswer", "call", "listing", "report"]
+__all__ = ["TOOLS", "Guards", "StormGuard", "Tool", "ToolAnswer", "call", "failed", "listing", "report", "stats_answer"]
 
+SESSIONS: Final = 1000  # whose questions are remembered; the one that was silent longest is forgotten first
 QUESTIONS: Final = 5  # different queries to one reference that are answered without a word (SPEC 7)
 DEEPEST: Final = 128  # levels of TOON, two blanks each; as many as of JSON (formats/json_records.py)
 WHOLE: Final = 8_000  # tokens up to which the whole is given in place of one more part (SPEC 7)
@@ -75,6 +77,21 @@ class StormGuard:
         return len({query for _, query in self.asked.get(id, ()) if query})
 
 
+class Guards:
+    """The guards of a door that serves many sessions, by whatever name it knows a session."""
+
+    def __init__(self) -> None:
+        self._guards: OrderedDict[str, StormGuard] = OrderedDict()
+
+    def of(self, session: str) -> StormGuard:
+        """The session's guard, a new one where it has none."""
+        guard = self._guards.setdefault(session, StormGuard())
+        self._guards.move_to_end(session)
+        if len(self._guards) > SESSIONS:
+            self._guards.popitem(last=False)
+        return guard
+
+
 @dataclass(frozen=True, slots=True)
 class Tool:
     """One tool. ``audience``: model, for whoever reads shortened texts; host, for whoever hands them to a model.
@@ -124,7 +141,7 @@ def call(engine: Engine, guard: StormGuard, name: str, arguments: Mapping[str, A
         tool = _tool(name)
         answer = tool.run(engine, guard, **_checked(tool, arguments))
     except CavemanError as error:
-        answer = ToolAnswer(str(error).encode("utf-8", "replace"), error=error.code, reference=error.reference)
+        answer = failed(error)
     except Exception as error:  # its message might quote a payload
         said = f"Internal error ({type(error).__name__}); nothing was changed. Go on without this tool."
         answer = ToolAnswer(said.encode(), error=CavemanError.code)
@@ -133,6 +150,11 @@ def call(engine: Engine, guard: StormGuard, name: str, arguments: Mapping[str, A
     for note in answer.notes:
         engine.hand_out(note.encode())
     return answer
+
+
+def failed(error: CavemanError) -> ToolAnswer:
+    """The error as an answer."""
+    return ToolAnswer(str(error).encode("utf-8", "replace"), error=error.code, reference=error.reference)
 
 
 def report(result: Result) -> dict[str, Any]:
@@ -206,7 +228,11 @@ def _retrieve(engine: Engine, guard: StormGuard, reference: str, query: str = ""
 
 
 def _stats(engine: Engine, guard: StormGuard) -> ToolAnswer:
-    stats = engine.stats()
+    return stats_answer(engine.stats())
+
+
+def stats_answer(stats: Stats) -> ToolAnswer:
+    """What ``caveman_stats`` answers with these counts."""
     said = {name: getattr(stats, name) for name in stats.__slots__}
     return ToolAnswer(json.dumps(said).encode(), report=said)
 

@@ -8,7 +8,7 @@ miss awaits the hook's get → verified → adopted by the dict.
 from __future__ import annotations
 
 import json
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Mapping
 from contextlib import suppress
 from dataclasses import fields, replace
 from typing import Any, Final
@@ -16,11 +16,12 @@ from typing import Any, Final
 from caveman_wasm import markers
 from caveman_wasm.doors.durable import Durable, Hook, JsBytes
 from caveman_wasm.engine import Engine
-from caveman_wasm.errors import CavemanError
-from caveman_wasm.model import Result, source
+from caveman_wasm.errors import CavemanError, InvalidArguments
+from caveman_wasm.model import source
 from caveman_wasm.references import parse_reference
 from caveman_wasm.store import Store, open_memory, open_store
 from caveman_wasm.tokens import Counter
+from caveman_wasm.tools import Guards, ToolAnswer, call, failed, listing, stats_answer
 
 __all__ = ["BrowserDoor"]
 
@@ -52,6 +53,7 @@ class BrowserDoor:
         self._epoch = epoch
         self._store: Store
         self._durable: Durable | None = None
+        self._guards = Guards()
         self._methods: dict[str, Callable[..., Awaitable[tuple[Any, bytes | None]]]] = {
             "open": self._open,
             "compress": self._compress,
@@ -61,6 +63,8 @@ class BrowserDoor:
             "epoch": self._read_epoch,
             "clear": self._clear,
             "deleted": self._deleted,
+            "tools": self._tools,
+            "call_tool": self._call_tool,
         }
 
     async def call(self, method: str, *arguments: Any) -> Reply:
@@ -107,7 +111,7 @@ class BrowserDoor:
                 await self._durable.keep(result.recovery_handle)
                 persisted = True
             except CavemanError as error:
-                result = _given_back(result, data, error.code)
+                result = replace(result, output=data, markers=(), **_not_kept(result.tokens_before, error.code))
         report = _camel_fields(result) | {"ratio": result.ratio, "persisted": persisted}
         del report["output"], report["text"]  # bytes cross as bytes, and the page reads its text from them
         return report, result.output
@@ -126,6 +130,54 @@ class BrowserDoor:
         if self._durable is not None:
             await self._durable.recall(parse_reference(reference).id)
         return None, self._engine.retrieve_query(reference, query) if query else self._engine.retrieve(reference)
+
+    async def _tools(self, audience: str | None = None) -> tuple[list[dict[str, Any]], None]:
+        """The table of tools.py: of one audience, or all."""
+        return listing(audience), None
+
+    async def _call_tool(self, name: str, arguments: JsBytes, session: str = "") -> tuple[dict[str, Any], bytes]:
+        """Answer a tool call; ``arguments`` is a JSON object in UTF-8, ``session`` names whose questions these are.
+
+        The value is ``{"notes", "report", "error", "reference"}`` in the tools' own spelling, the bytes are the tool's
+        output. An error of the tool is such an answer too, its message the bytes: models read them.
+        """
+        try:
+            answer = await self._answered(name, _arguments(arguments.to_bytes()), session)
+        except CavemanError as error:
+            answer = failed(error)
+            self._engine.hand_out(answer.output)
+        said = {"notes": answer.notes, "report": answer.report, "error": answer.error, "reference": answer.reference}
+        return said, answer.output
+
+    async def _answered(self, name: str, arguments: Mapping[str, Any], session: str) -> ToolAnswer:
+        """The tool's answer, with what it needs recalled before and what it stored kept after."""
+        if self._durable is not None:
+            await self._recall_for(name, arguments)
+        answer = call(self._engine, self._guards.of(session), name, arguments)
+        if answer.error:
+            return answer
+        if name == "caveman_stats" and self._durable is not None:
+            answer = stats_answer(await self._durable.stats())
+            self._engine.hand_out(answer.output)
+        if name != "caveman_compress" or answer.report is None:
+            return answer
+        report, stored = dict(answer.report), answer.report["recovery_handle"]
+        if self._durable is None or stored is None:
+            return replace(answer, report=report | {"persisted": False})
+        try:
+            await self._durable.keep(stored)
+        except CavemanError as error:
+            report |= _not_kept(report["tokens_before"], error.code) | {"ratio": 0.0, "persisted": False}
+            return ToolAnswer(arguments["input"].encode("utf-8", "surrogatepass"), report=report)
+        return replace(answer, report=report | {"persisted": True})
+
+    async def _recall_for(self, name: str, arguments: Mapping[str, Any]) -> None:
+        """Have in the dict what the call will look for. Arguments that are wrong are the tool's to refuse."""
+        assert self._durable is not None
+        if name == "caveman_retrieve" and isinstance(reference := arguments.get("reference"), str):
+            await self._durable.recall(parse_reference(reference).id)
+        if name == "caveman_compress" and isinstance(payload := arguments.get("input"), str):
+            await self._recall_closing(payload.encode("utf-8", "surrogatepass"))
 
     async def _detect(self, payload: JsBytes) -> tuple[str, None]:
         return self._engine.detect(payload.to_bytes()), None
@@ -153,19 +205,20 @@ class BrowserDoor:
         return None, None
 
 
-def _given_back(result: Result, data: bytes, code: str) -> Result:
-    """The caller's input in place of a text whose original could not be kept."""
-    return replace(
-        result,
-        output=data,
-        method="none",
-        tokens_after=result.tokens_before,
-        recovery_handle=None,
-        lossless_to_model=True,
-        reason="store_failed",
-        error=code,
-        markers=(),
-    )
+def _not_kept(tokens: int, code: str) -> dict[str, Any]:
+    """What becomes of a report when the original could not be kept and the caller gets its input."""
+    said: dict[str, Any] = {"method": "none", "tokens_after": tokens, "recovery_handle": None}
+    return said | {"lossless_to_model": True, "reason": "store_failed", "error": code}
+
+
+def _arguments(utf8: bytes) -> dict[str, Any]:
+    try:
+        arguments = json.loads(utf8)
+    except (ValueError, RecursionError):
+        arguments = None
+    if not isinstance(arguments, dict):
+        raise InvalidArguments("a tool's arguments are one JSON object.")
+    return arguments
 
 
 def _failure(code: str, message: str, reference: str | None) -> str:

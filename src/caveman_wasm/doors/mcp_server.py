@@ -10,13 +10,12 @@ from __future__ import annotations
 import base64
 import socket
 import sys
-from collections import OrderedDict
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any, Final
 
 from caveman_wasm.errors import CavemanError, Forgotten, InvalidArguments, InvalidReference, NotFound, StoreReset
 from caveman_wasm.model import MAX_PAYLOAD
-from caveman_wasm.tools import StormGuard, ToolAnswer, call, listing
+from caveman_wasm.tools import Guards, StormGuard, ToolAnswer, call, listing
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Mapping
@@ -28,7 +27,6 @@ __all__ = ["DEFAULT_PORT", "Door", "serve_http", "serve_stdio"]
 DEFAULT_PORT: Final = 8377  # no registered service has it
 LOOPBACK: Final = "127.0.0.1"
 PAGE: Final = 100  # resources in one answer to resources/list
-SESSIONS: Final = 1000  # whose questions are remembered; the one that was silent longest is forgotten first
 IDLE: Final = 3600  # seconds that a connection may be silent: agents think between two calls
 # JSON needs up to three bytes for one of UTF-8 (é as \u00e9). Control characters need six, but make a payload binary.
 MOST_BODY: Final = 3 * MAX_PAYLOAD
@@ -139,7 +137,7 @@ class Door:
 
     def __init__(self, engine: Engine) -> None:
         self.engine = engine
-        self._guards: OrderedDict[str, StormGuard] = OrderedDict()
+        self._guards = Guards()
         self._turn: Any = None  # one engine call at a time, in a thread: pings are answered meanwhile
 
     async def list_tools(self, context: Any, params: Any) -> dict[str, Any]:
@@ -205,11 +203,7 @@ class Door:
         session = ""  # on stdio the process serves one client
         if request is not None:
             session = request.headers.get("mcp-session-id") or f"{request.client.host}:{request.client.port}"
-        guard = self._guards.setdefault(session, StormGuard())
-        self._guards.move_to_end(session)
-        if len(self._guards) > SESSIONS:
-            self._guards.popitem(last=False)
-        return guard
+        return self._guards.of(session)
 
     def _failed(self, answer: ToolAnswer) -> dict[str, Any]:
         text = f"{answer.error}: {answer.text}"
