@@ -6,8 +6,10 @@ import base64
 import json
 import os
 import pty
+import sqlite3
 import subprocess
 import sys
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -153,15 +155,19 @@ def test_what_is_no_bundle_is_refused(shell: Shell) -> None:
     assert (run.returncode, report(run)["error"]) == (1, "cave_invalid_bundle")
 
 
-def test_progress_is_shown_on_a_terminal_only(shell: Shell, tmp_path: Path) -> None:
+@pytest.mark.parametrize(("command", "done"), [("export", "written"), ("import", "read")])
+def test_progress_is_shown_on_a_terminal_only(shell: Shell, tmp_path: Path, command: str, done: str) -> None:
     put(shell)
+    given = shell("export").stdout if command == "import" else b""
+    source, out = tmp_path / "source", tmp_path / "out"
+    source.write_bytes(given)
     ours, theirs = pty.openpty()
     code = "import sys; from caveman_wasm.doors.cli import engine_main as main; sys.exit(main())"
-    bundle = tmp_path / "bundle"
-    with bundle.open("wb") as out:
+    with source.open("rb") as stdin, out.open("wb") as stdout:
         subprocess.run(
-            [sys.executable, "-c", code, "export"],
-            stdout=out,
+            [sys.executable, "-c", code, command],
+            stdin=stdin,
+            stdout=stdout,
             stderr=theirs,
             env=shell.environment,
             timeout=60,
@@ -170,8 +176,21 @@ def test_progress_is_shown_on_a_terminal_only(shell: Shell, tmp_path: Path) -> N
     os.close(theirs)
     shown = os.read(ours, 10_000).decode()
     os.close(ours)
-    assert "1 items, 0 MB written" in shown
-    assert b"items," not in shell("export").stderr
+    assert f"\r1 items, 0 MB {done}\r\n" in shown
+    assert b"items," not in shell(command, stdin=given).stderr
+
+
+def test_export_saves_what_is_sound_names_what_is_not_and_exits_1(shell: Shell, tmp_path: Path) -> None:
+    put(shell)
+    bad = report(shell("compress", stdin=LOG))["recovery_handle"]
+    with closing(sqlite3.connect(tmp_path / "home" / "ccr.db")) as db, db:
+        db.execute("UPDATE recoveries SET original = x'00' WHERE handle = ?", (bad,))
+    run = shell("export")
+    assert (run.returncode, report(run)["error"], report(run)["reference"]) == (1, "cave_ccr_corrupt", bad)
+    assert bad in report(run)["message"]
+    (tmp_path / "other").mkdir(mode=0o700)
+    other = Shell(tmp_path / "other")
+    assert other("import", stdin=run.stdout).stdout.startswith(b"0 records and 1 objects imported")
 
 
 # ---------------------------------------------------------------- caveman tools

@@ -70,18 +70,17 @@ class Store(ABC):
         new = checks.checked_recovery(record)
         name = handle(new.original)
         with self._admitting():
-            old = self._record(name)
+            old = self._record(name, whole=False)
             if old is None:
                 self._make_room(name, 0, checks.record_size(new))
                 self._insert(name, replace(new, created_at=new.created_at or checks.now()))
                 self._unbury(name)
-            else:
-                merged = checks.merged(name, old, new)
-                held, changed = checks.record_size(old), merged != old
-                del old  # a large payload is here once, not twice, while the row is rewritten
-                if changed:
-                    self._make_room(name, held, checks.record_size(merged))
-                    self._update(name, merged)
+            elif not self._same_bytes(name, new.original):
+                message = f"{name} is taken by other bytes; the first stay: check the store, or forget that handle"
+                raise Conflict(message, reference=name)
+            elif (merged := checks.merged(old, new)) != old:
+                self._make_room(name, len(old.metadata or b""), len(merged.metadata or b""))
+                self._update(name, merged)
         return name
 
     def get(self, handle: str) -> bytes:
@@ -186,14 +185,16 @@ class Store(ABC):
         """
         new = checks.checked_object(obj)
         with self._admitting():
-            old = self._object(new.object_id)
+            old = self._object(new.object_id, whole=False)
+            same = old is not None and self._same_bytes(new.object_id, new.data)
             if old is None:
                 self._make_room(new.object_id, 0, checks.object_size(new))
                 new = replace(new, created_at=new.created_at or checks.now())
                 self._insert_object(new)
                 self._unbury(new.object_id)
                 return new
-        if not checks.same_object(old, new):
+        old = replace(old, data=new.data)
+        if not same or not checks.same_object(old, new):
             message = f"{new.object_id} is taken by an object with other fields; the first stays"
             raise Conflict(message, reference=new.object_id)
         return old
@@ -213,6 +214,10 @@ class Store(ABC):
         """
         names = self._object_names(checks.checked_text("session_id", session_id), None, checks.checked_limit(limit))
         return list(self._sound_objects(names))
+
+    def session_object_ids(self, session_id: str) -> list[str]:
+        """The ids of a session's objects, newest first. Reads no data, so that a damaged object hides no other."""
+        return self._object_names(checks.checked_text("session_id", session_id), None, checks.MOST)
 
     def _sound_objects(self, names: Iterable[str]) -> Iterator[TypedObject]:
         for name in names:
@@ -327,7 +332,13 @@ class Store(ABC):
         """All or nothing, and nobody else writes meanwhile. Not entered twice by one thread."""
 
     @abstractmethod
-    def _record(self, name: str) -> Recovery | None: ...
+    def _record(self, name: str, whole: bool = True) -> Recovery | None:
+        """``whole`` False: the original may be left empty, so that a large one is not read."""
+
+    @abstractmethod
+    def _same_bytes(self, name: str, data: bytes) -> bool:
+        """Are these the original, or the data, of this id? Large ones are compared piece by piece."""
+
     @abstractmethod
     def _original(self, name: str) -> bytes | None: ...
     @abstractmethod
@@ -349,7 +360,9 @@ class Store(ABC):
     @abstractmethod
     def _record_ids_page(self, after: str, limit: int) -> list[str]: ...
     @abstractmethod
-    def _object(self, name: str) -> TypedObject | None: ...
+    def _object(self, name: str, whole: bool = True) -> TypedObject | None:
+        """``whole`` False: the data may be left empty."""
+
     @abstractmethod
     def _insert_object(self, obj: TypedObject) -> None: ...
     @abstractmethod

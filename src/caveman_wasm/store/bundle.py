@@ -8,9 +8,10 @@
     {"kind":"end","objects":…,"records":…,"sha256":…}                    SHA-256 of everything before this line
 
 The lines are ASCII JSON with sorted keys and no white space, items stand in the order of their ids (records, then
-objects), so the same content gives the same file whichever backend wrote it. One item is in memory at a time. An
-item is put when its own hash, its handle or its content hash and id were right: an import that stops half-way has
-left whole records and no parts, and can be run again.
+objects), so the same content gives the same file whichever backend wrote it. One item is in memory at a time, and
+once: 64 MiB are the most a payload may have. An item is written when its bytes match their handle or hash, and put
+when its own hash, its handle or its content hash and id were right: an import that stops half-way has left whole
+records and no parts, and can be run again.
 """
 
 from __future__ import annotations
@@ -18,11 +19,19 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Callable, Iterable, Iterator
-from contextlib import suppress
 from dataclasses import dataclass, fields, replace
 from typing import Any, BinaryIO, Final
 
-from caveman_wasm.errors import Conflict, InvalidArguments, InvalidBundle, NotFound, UnsupportedVersion
+from caveman_wasm.errors import (
+    Conflict,
+    CorruptRecord,
+    InvalidArguments,
+    InvalidBundle,
+    InvalidReference,
+    NotFound,
+    StoreUnavailable,
+    UnsupportedVersion,
+)
 from caveman_wasm.model import MAX_PAYLOAD, Recovery, TypedObject
 from caveman_wasm.references import content_hash, handle, object_id
 from caveman_wasm.store.base import Store
@@ -51,6 +60,7 @@ class Counts:
 
 
 Progress = Callable[[Counts], None]
+_Item = tuple[dict[str, Any], list[bytes]]  # what its line says, and its bytes
 
 
 def export_bundle(
@@ -63,8 +73,8 @@ def export_bundle(
     """Write a bundle of everything, of ``handles`` (object ids too), or of one session.
 
     A session is its objects and, as far as they are held, the records and objects that these depend on. Raises
-    NotFound and Forgotten for a handle that is not here, before anything is written; CorruptRecord, after which
-    the file is cut short.
+    NotFound and Forgotten for a handle that is not here, before anything is written; CorruptRecord, after all the
+    rest was written and the bundle is whole, when there are items that cannot be had: the message names them all.
     """
     names = _chosen(store, handles, session)
     whole = hashlib.sha256()
@@ -74,14 +84,26 @@ def export_bundle(
         out.write(data)
 
     write(_line({"format": FORMAT, "version": VERSION}))
-    counts = Counts()
+    counts, damaged = Counts(), []
     for name in names:
-        with suppress(*([NotFound] if handles is None else [])):  # forgotten since it was listed
-            counts = _write_item(store, name, write, counts)
-            if progress:
-                progress(counts)
+        try:
+            item = _object_item(store.get_object(name)) if _is_object(name) else _record_item(name, store.record(name))
+        except (CorruptRecord, StoreUnavailable, InvalidReference):
+            damaged.append(name)
+            continue
+        except NotFound:  # forgotten since it was listed
+            if handles is None:
+                continue
+            raise
+        counts = _write_item(item, write, counts)
+        del item  # before the next one is read
+        if progress:
+            progress(counts)
     end = {"kind": "end", "records": counts.records, "objects": counts.objects, "sha256": whole.hexdigest()}
     out.write(_line(end))
+    if damaged:
+        message = f"{len(damaged)} items do not match what was put and were left out; all else is written: "
+        raise CorruptRecord(message + ", ".join(damaged), reference=damaged[0])
     return counts
 
 
@@ -99,6 +121,7 @@ def import_bundle(store: Store, source: BinaryIO, progress: Progress | None = No
             counts = _put(store, item, counts)
         except Conflict as conflict:
             conflicts.append(conflict.reference)
+        del item  # before the next one is read
         if progress:
             progress(counts)
     if conflicts:
@@ -125,38 +148,42 @@ def _chosen(store: Store, handles: Iterable[str] | None, session: str | None) ->
 
 def _everything(store: Store) -> Iterator[str]:
     after = ""
-    while page := store.records(after, PAGE):
-        yield from (info.handle for info in page)
-        after = page[-1].handle
-    yield from _objects(store)
-
-
-def _objects(store: Store) -> Iterator[str]:
-    after = ""
-    while page := store.object_ids(after, PAGE):
-        yield from page
-        after = page[-1]
+    for ids in (store.record_ids, store.object_ids):
+        after = ""
+        while page := ids(after, PAGE):
+            yield from page
+            after = page[-1]
 
 
 def _of_session(store: Store, session: str) -> list[str]:
     """The session's objects and all that they depend on. Objects are read one by one, so that none is held."""
-    waiting = [name for name in _objects(store) if store.get_object(name).session_id == session]
+    waiting = store.session_object_ids(session)
     known = set(waiting)
     for name in waiting:  # grows while it is walked
-        for needed in store.get_object(name).dependencies:
+        for needed in _dependencies(store, name):
             if store.holds(needed) and (found := checked_names([needed])[0]) not in known:
                 known.add(found)
-                waiting += [found] if found.startswith("ccr_obj_") else []
+                waiting += [found] if _is_object(found) else []
     return sorted(known)
 
 
-def _write_item(store: Store, name: str, write: Callable[[bytes], None], counts: Counts) -> Counts:
-    is_object = name.startswith("ccr_obj_")
-    said, parts = _object_parts(store.get_object(name)) if is_object else _record_parts(name, store.record(name))
+def _dependencies(store: Store, name: str) -> tuple[str, ...]:
+    try:
+        return store.get_object(name).dependencies
+    except (CorruptRecord, StoreUnavailable):  # said when it is its turn to be written
+        return ()
+
+
+def _is_object(name: str) -> bool:
+    return name.startswith("ccr_obj_")
+
+
+def _write_item(item: _Item, write: Callable[[bytes], None], counts: Counts) -> Counts:
+    said, parts = item
     line = _line(said)
     for part in (line, *parts, _seal(line, parts)):
         write(part)
-    return _counted(counts, is_object, sum(map(len, parts)))
+    return _counted(counts, said["kind"] == "object", sum(map(len, parts)))
 
 
 def _counted(counts: Counts, is_object: bool, size: int, known: bool = False) -> Counts:
@@ -165,7 +192,7 @@ def _counted(counts: Counts, is_object: bool, size: int, known: bool = False) ->
     )
 
 
-def _record_parts(name: str, record: Recovery) -> tuple[dict[str, Any], list[bytes]]:
+def _record_item(name: str, record: Recovery) -> _Item:
     said = {field: getattr(record, field) for field in _RECORD} | {"kind": "record", "handle": name}
     sizes = {"original_bytes": len(record.original), "metadata_bytes": None}
     if record.metadata is None:
@@ -173,7 +200,7 @@ def _record_parts(name: str, record: Recovery) -> tuple[dict[str, Any], list[byt
     return said | sizes | {"metadata_bytes": len(record.metadata)}, [record.original, record.metadata]
 
 
-def _object_parts(obj: TypedObject) -> tuple[dict[str, Any], list[bytes]]:
+def _object_item(obj: TypedObject) -> _Item:
     said = {field: getattr(obj, field) for field in _OBJECT} | {"kind": "object", "data_bytes": len(obj.data)}
     return said, [obj.data]
 
@@ -191,8 +218,6 @@ def _line(said: dict[str, Any]) -> bytes:
 
 
 # ---------------------------------------------------------------- reading
-
-_Item = tuple[dict[str, Any], list[bytes]]
 
 
 class _Reader:
@@ -253,13 +278,14 @@ class _Reader:
         """That many bytes, however small the pieces that the source hands out."""
         if isinstance(size, bool) or not isinstance(size, int) or not 0 <= size <= MAX_PAYLOAD:
             raise self.invalid("the size of its next item is none")
-        data = self.source.read(size)
-        while len(data) < size:
-            more = self.source.read(size - len(data))
-            if not more:
+        pieces = [self.source.read(size)]
+        missing = size - len(pieces[0])
+        while missing:
+            pieces.append(self.source.read(missing))
+            if not pieces[-1]:
                 raise self.invalid("it is cut short")
-            data += more
-        return data
+            missing -= len(pieces[-1])
+        return pieces[0] if len(pieces) == 1 else b"".join(pieces)
 
     def invalid(self, what: str) -> InvalidBundle:
         done = sum(self.counts.values())

@@ -177,11 +177,8 @@ def record_size(record: Recovery) -> int:
     return len(record.original) + len(record.metadata or b"")
 
 
-def merged(name: str, old: Recovery, new: Recovery) -> Recovery:
-    """What stands after the same payload was put again (SPEC 2). Raises Conflict if it is not the same."""
-    if old.original != new.original:
-        message = f"{name} is taken by other bytes; the first stay: check the store, or forget that handle"
-        raise Conflict(message, reference=name)
+def merged(old: Recovery, new: Recovery) -> Recovery:
+    """What stands after the same payload was put again (SPEC 2)."""
     stays = old if new.tokens_before == 0 else new
     return replace(
         old,

@@ -83,15 +83,46 @@ class ConnectedStore(Store):
         """The one value that a statement gives."""
         return self._run(sql)[0][0]
 
-    def _pour(self, table: str, column: str, data: bytes) -> None:
-        """Write ``data`` over the zeros just inserted, page by page: a bound value would be copied twice."""
+    def _pour(self, table: str, **columns: bytes) -> None:
+        """Write the last columns of the row just inserted, page by page: a bound value would be copied twice.
+
+        They become zeros first, by an UPDATE: a row that ends in zeros is never made in memory, but for an INSERT
+        that fires a trigger before it.
+        """
         with self._lock:
             try:
                 rowid = self._value("SELECT last_insert_rowid()")
-                with self._db.blobopen(table, column, rowid) as blob:
-                    blob.write(data)
+                zeros = ", ".join(f"{column} = zeroblob({len(data)})" for column, data in columns.items())
+                self._run(f"UPDATE {table} SET {zeros} WHERE rowid = {rowid}")  # noqa: S608 - names of ours
+                for column, data in columns.items():
+                    with self._db.blobopen(table, column, rowid) as blob:
+                        blob.write(data)
             except sqlite3.Error as error:
                 raise self._translated(error) from error
+
+    @contextmanager
+    def _blob(self, table: str, key: str, column: str, name: str) -> Iterator[sqlite3.Blob | None]:
+        """One row's value, to be read page by page: a column's value would be copied twice. None without the row.
+
+        In a transaction, so that the row found is the row read.
+        """
+        with self._lock:
+            alone = not self._db.in_transaction
+            try:
+                if alone:
+                    self._run("BEGIN")
+                row = self._row(f"SELECT rowid FROM main.{table} WHERE {key} = ?", name)  # noqa: S608 - names of ours
+                if row is None:
+                    yield None
+                else:
+                    with self._db.blobopen(table, column, row[0], readonly=True) as blob:
+                        yield blob
+            except sqlite3.Error as error:
+                raise self._translated(error) from error
+            finally:
+                if alone:
+                    with suppress(sqlite3.Error):
+                        self._db.rollback()
 
     @contextmanager
     def _writing(self) -> Iterator[None]:

@@ -79,8 +79,12 @@ class MemoryStore(Store):
                 rows.recount()
                 raise
 
-    def _record(self, name: str) -> Recovery | None:
+    def _record(self, name: str, whole: bool = True) -> Recovery | None:
         return self._rows.records.get(name)
+
+    def _same_bytes(self, name: str, data: bytes) -> bool:
+        rows = self._rows
+        return (rows.records[name].original if name in rows.records else rows.objects[name].data) == data
 
     def _original(self, name: str) -> bytes | None:
         found = self._rows.records.get(name)
@@ -122,7 +126,7 @@ class MemoryStore(Store):
         with self._lock:
             return self._rows.page(after, limit)
 
-    def _object(self, name: str) -> TypedObject | None:
+    def _object(self, name: str, whole: bool = True) -> TypedObject | None:
         return self._rows.objects.get(name)
 
     def _insert_object(self, obj: TypedObject) -> None:

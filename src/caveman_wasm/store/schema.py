@@ -35,20 +35,27 @@ _TABLES: Final = (
         was_n INTEGER NOT NULL DEFAULT 0, was_bytes INTEGER NOT NULL DEFAULT 0,
         was_before INTEGER NOT NULL DEFAULT 0, was_after INTEGER NOT NULL DEFAULT 0) WITHOUT ROWID""",
 )
+
+
+def _size(column: str) -> str:
+    """Bytes of a value, whatever another program wrote. Of a blob they are known without reading it."""
+    return f"CASE typeof({column}) WHEN 'blob' THEN length({column}) ELSE length(CAST({column} AS BLOB)) END"
+
+
 # table: (its key, a row's share of n, bytes, tokens_before, tokens_after); {} is the row
 _COUNTED: Final = {
     "recoveries": (
         "handle",
         (
             "1",
-            "(length(CAST({0}.original AS BLOB)) + coalesce(length(CAST({0}.metadata AS BLOB)), 0))",
+            f"({_size('{0}.original')} + coalesce({_size('{0}.metadata')}, 0))",
             "{0}.tokens_before",
             "{0}.tokens_after",
         ),
     ),
     "typed_objects": (
         "object_id",
-        ("1", "(length(CAST({0}.data AS BLOB)) + length(CAST({0}.dependencies_json AS BLOB)))", "0", "0"),
+        ("1", f"({_size('{0}.data')} + {_size('{0}.dependencies_json')})", "0", "0"),
     ),
 }
 _TOTALS: Final = ("n", "bytes", "tokens_before", "tokens_after")

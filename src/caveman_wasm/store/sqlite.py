@@ -7,7 +7,9 @@ Every line of SQL about rows is here; the schema and the connection are beside i
 from __future__ import annotations
 
 import os
+import sqlite3
 from collections.abc import Sequence
+from contextlib import AbstractContextManager
 from typing import Any, Final
 
 from caveman_wasm.errors import StoreUnavailable
@@ -19,7 +21,8 @@ from caveman_wasm.store.files import ClaimedFile, claim, look, read_only_path
 
 __all__ = ["SQLiteStore"]
 
-LARGE: Final = 4 * 1024 * 1024  # bytes from which a payload is written page by page: slower, but not copied
+LARGE: Final = 4 * 1024 * 1024  # bytes from which a payload goes in and comes out page by page: slower, not copied
+PIECE: Final = 1024 * 1024  # bytes compared at a time
 
 
 class SQLiteStore(ConnectedStore):
@@ -36,13 +39,32 @@ class SQLiteStore(ConnectedStore):
 
     # ------------------------------------------------------------ rows
 
-    def _record(self, name: str) -> Recovery | None:
-        row = self._row(f"SELECT {_RECOVERY} FROM recoveries WHERE handle = ?", name)
-        return None if row is None else Recovery(*row)
+    def _record(self, name: str, whole: bool = True) -> Recovery | None:
+        columns = _RECOVERY.format(original=_column("original", whole))
+        row = self._row(f"SELECT {columns} FROM recoveries WHERE handle = ?", name)
+        found = None if row is None else self._completed(name, list(row), 4)
+        return None if found is None else Recovery(*found)
 
     def _original(self, name: str) -> bytes | None:
-        row = self._row("SELECT CAST(original AS BLOB) FROM recoveries WHERE handle = ?", name)
-        return None if row is None else row[0]
+        row = self._row(f"SELECT {_column('original')} FROM recoveries WHERE handle = ?", name)
+        found = None if row is None else self._completed(name, list(row), 0)
+        return None if found is None else found[0]
+
+    def _completed(self, name: str, row: list[Any], at: int) -> list[Any] | None:
+        """The row with its payload, which `_column` leaves out if it is large; None if it has gone meanwhile."""
+        if row[at] is None:
+            with self._payload(name) as blob:
+                row[at] = None if blob is None else blob.read()
+        return None if row[at] is None else row
+
+    def _same_bytes(self, name: str, data: bytes) -> bool:
+        with self._payload(name) as blob:
+            if blob is None or len(blob) != len(data):
+                return False
+            return all(blob.read(PIECE) == data[at : at + PIECE] for at in range(0, len(data), PIECE))
+
+    def _payload(self, name: str) -> AbstractContextManager[sqlite3.Blob | None]:
+        return self._blob(*_PAYLOADS[name.startswith("ccr_obj_")], name)
 
     def _metadata(self, name: str) -> tuple[bytes | None] | None:
         row: tuple[bytes | None] | None = self._row(
@@ -56,28 +78,23 @@ class SQLiteStore(ConnectedStore):
 
     def _insert(self, name: str, record: Recovery) -> None:
         large = len(record.original) >= LARGE
-        original, metadata = ("zeroblob(?)", "zeroblob(?)") if large else ("?", "?")
-        # zeroblob(NULL) is an empty blob, not NULL
-        if record.metadata is None:
-            metadata = "?"
         self._run(
             "INSERT INTO recoveries (content_type, compressor, tokens_before, tokens_after, original, metadata,"
-            f" created_at, handle) VALUES (?, ?, ?, ?, {original}, {metadata}, ?, ?)",
+            " created_at, handle) VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
             (
                 record.content_type,
                 record.compressor,
                 record.tokens_before,
                 record.tokens_after,
-                len(record.original) if large else record.original,
-                len(record.metadata) if large and record.metadata is not None else record.metadata,
+                b"" if large else record.original,
+                b"" if large and record.metadata is not None else record.metadata,
                 record.created_at,
                 name,
             ),
         )
-        if large:  # both as zeros first: a row that ends in zeros is never made in memory
-            self._pour("recoveries", "original", record.original)
-            if record.metadata:
-                self._pour("recoveries", "metadata", record.metadata)
+        if large:
+            metadata = {} if record.metadata is None else {"metadata": record.metadata}
+            self._pour("recoveries", original=record.original, **metadata)
 
     def _update(self, name: str, record: Recovery) -> None:
         self._run(
@@ -106,11 +123,14 @@ class SQLiteStore(ConnectedStore):
         sql = "SELECT handle FROM recoveries WHERE handle > ? ORDER BY handle LIMIT ?"
         return [row[0] for row in self._run(sql, (after, limit))]
 
-    def _object(self, name: str) -> TypedObject | None:
-        row = self._row(f"SELECT {_OBJECT} FROM typed_objects WHERE object_id = ?", name)
-        return None if row is None else _object_from(row)
+    def _object(self, name: str, whole: bool = True) -> TypedObject | None:
+        columns = _OBJECT.format(data=_column("data", whole))
+        row = self._row(f"SELECT {columns} FROM typed_objects WHERE object_id = ?", name)
+        found = None if row is None else self._completed(name, list(row), 2)
+        return None if found is None else _object_from(found)
 
     def _insert_object(self, obj: TypedObject) -> None:
+        large = len(obj.data) >= LARGE
         self._run(
             "INSERT INTO typed_objects (object_id, object_type, content_hash, source, created_at, repository_state,"
             " session_id, transform_version, currentness, lifecycle, dependencies_json, original_byte_length,"
@@ -129,9 +149,11 @@ class SQLiteStore(ConnectedStore):
                 dependencies_json(obj),
                 obj.original_byte_length,
                 obj.stored_byte_length,
-                obj.data,
+                b"" if large else obj.data,
             ),
         )
+        if large:
+            self._pour("typed_objects", data=obj.data)
 
     def _object_names(self, session_id: str, type: str | None, limit: int) -> list[str]:
         rows = self._run(
@@ -226,8 +248,9 @@ class SQLiteStore(ConnectedStore):
 
 # In the order of the fields of Recovery and TypedObject. CAST: another program may have written text.
 _RECOVERY: Final = (
-    "content_type, compressor, tokens_before, tokens_after, CAST(original AS BLOB), CAST(metadata AS BLOB), created_at"
+    "content_type, compressor, tokens_before, tokens_after, {original}, CAST(metadata AS BLOB), created_at"
 )
+_PAYLOADS: Final = {False: ("recoveries", "handle", "original"), True: ("typed_objects", "object_id", "data")}
 _ORDERS: Final = {
     "handle": "handle",
     "newest": "created_at DESC, handle",
@@ -235,9 +258,15 @@ _ORDERS: Final = {
     "type": "content_type, created_at DESC, handle",
 }
 _OBJECT: Final = (
-    "object_type, session_id, CAST(data AS BLOB), source, repository_state, transform_version, dependencies_json,"
+    "object_type, session_id, {data}, source, repository_state, transform_version, dependencies_json,"
     " currentness, lifecycle, object_id, content_hash, created_at, original_byte_length, stored_byte_length"
 )
+
+
+def _column(name: str, whole: bool = True) -> str:
+    """A payload's column: NULL where it is large (a blob's length stands in the row's head), '' if not ``whole``."""
+    large = f"typeof({name}) = 'blob' AND length({name}) >= {LARGE}"
+    return f"CASE WHEN {large} THEN NULL ELSE CAST({name} AS BLOB) END" if whole else "x''"
 
 
 def _object_from(row: Sequence[Any]) -> TypedObject:
