@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 from collections.abc import Awaitable, Callable
+from functools import wraps
 from typing import Any
 
 import pytest
@@ -55,7 +56,9 @@ class Hook:
         return [json.dumps({"value": head}), Bytes(data), None if metadata is None else Bytes(metadata)]
 
     async def delete(self, ids: str) -> list[Any]:
-        self.rows.clear()
+        chosen = json.loads(ids)
+        for name in list(self.rows) if chosen == "all" else chosen:
+            self.rows.pop(name, None)
         return ['{"value": null}']
 
 
@@ -86,13 +89,13 @@ async def retrieve(door: BrowserDoor, reference: str) -> Any:
     return found if isinstance(found, str) else found[1]
 
 
-def script(test: Callable[[], Awaitable[None]]) -> Callable[[], None]:
+def script(test: Callable[..., Awaitable[None]]) -> Callable[..., None]:
     """A test that is a coroutine."""
 
-    def run() -> None:
-        asyncio.run(asyncio.wait_for(test(), 60))
+    @wraps(test)
+    def run(*arguments: Any, **named: Any) -> None:
+        asyncio.run(asyncio.wait_for(test(*arguments, **named), 60))
 
-    run.__name__ = test.__name__
     return run
 
 

@@ -9,7 +9,16 @@ import type { PyAwaitable, PyCallable, PyProxy } from "pyodide/ffi";
 import { boot } from "./boot.js";
 import { CavemanError, type ErrorData } from "./errors.js";
 import { forPython, type PersistenceHook } from "./hook.js";
-import { holdLife, type Handlers, type Health, type Report, type StartArguments, type Stats } from "./protocol.js";
+import {
+  holdLife,
+  type BundleCounts,
+  type Handlers,
+  type Health,
+  type Report,
+  type Row,
+  type StartArguments,
+  type Stats,
+} from "./protocol.js";
 import type { Counter } from "./tokens.js";
 
 /** `BrowserDoor.call`, a proxy that lives as long as the host. */
@@ -68,6 +77,24 @@ export function createHost(counter: Counter, hook?: PersistenceHook): Handlers {
     clear: async () => {
       await ask<null>(door, "clear");
       return {};
+    },
+    records: async () => {
+      const [rows] = await ask<Row[]>(door, "records");
+      return { rows };
+    },
+    forget: async ({ references }) => {
+      const [forgotten] = await ask<number>(door, "forget", JSON.stringify(references));
+      return { forgotten };
+    },
+    exportBundle: async ({ references }) => {
+      const pieces: Blob[] = []; // which the browser may keep on disk
+      const write = (piece: PyProxy): void => void pieces.push(new Blob([piece.toJs() as Uint8Array<ArrayBuffer>]));
+      await ask<BundleCounts>(door, "export", write, references && JSON.stringify(references));
+      return { bundle: new Blob(pieces) };
+    },
+    importBundle: async ({ payload }) => {
+      const [counts] = await ask<BundleCounts>(door, "import", payload);
+      return counts;
     },
   };
 }

@@ -16,9 +16,11 @@ import {
   InlineLink,
   newLifeLock,
   WorkerLink,
+  type BundleCounts,
   type CompressOptions,
   type Health,
   type Link,
+  type RecordInfo,
   type Report,
   type Stats,
 } from "./protocol.js";
@@ -26,7 +28,7 @@ import type { Counter } from "./tokens.js";
 
 export { CavemanError, type CompressOptions, type Counter, type Payload, type Stats };
 export type { IndexRow, PersistenceHook, StoredRecord } from "./hook.js";
-export type { Health, Marker } from "./protocol.js";
+export type { BundleCounts, Health, Marker, RecordInfo } from "./protocol.js";
 
 export interface CavemanOptions {
   /** The folder that holds worker.js and pyodide/; by default the one this module came from. */
@@ -72,6 +74,14 @@ export interface Caveman {
   health(): Promise<Health>;
   /** Deletes everything that the store holds, for all pages; only ever on the operator's word. */
   clear(): Promise<void>;
+  /** All that is held, by id. */
+  records(): Promise<RecordInfo[]>;
+  /** Deletes these, by the operator's word; how many there were. */
+  forget(references: readonly string[]): Promise<number>;
+  /** Records and objects, these or all, as one file that any store of this package imports. */
+  exportBundle(references?: readonly string[]): Promise<Blob>;
+  /** Puts what a bundle holds; every item is checked, and durable before the next where the store is. */
+  importBundle(bundle: Payload): Promise<BundleCounts>;
   /** Ends the worker and its store; what is pending rejects with `cave_worker_lost`. */
   close(): void;
 }
@@ -222,6 +232,11 @@ async function withinLimits<T>(started: Promise<T>, link: Link, options: Caveman
   }
 }
 
+function strings(references: readonly string[]): readonly string[] {
+  if (Array.isArray(references) && references.every((reference) => typeof reference === "string")) return references;
+  throw invalidArguments("References are a list of strings such as ccr_….");
+}
+
 function openCaveman(link: Link, pyodideVersion: string, persistGranted: () => boolean | null): Caveman {
   const retrieve = async (reference: string, query?: string): Promise<Uint8Array> => {
     if (typeof reference !== "string") {
@@ -245,6 +260,14 @@ function openCaveman(link: Link, pyodideVersion: string, persistGranted: () => b
     stats: () => link.call("stats", {}),
     health: async () => ({ ...(await link.call("health", {})), persistGranted: persistGranted() }),
     clear: async () => void (await link.call("clear", {})),
+    async records() {
+      const { rows } = await link.call("records", {});
+      return rows.map(([id, bytes, tokensBefore, tokensAfter]) => ({ id, bytes, tokensBefore, tokensAfter }));
+    },
+    forget: async (references) => (await link.call("forget", { references: strings(references) })).forgotten,
+    exportBundle: async (references) =>
+      (await link.call("exportBundle", references ? { references: strings(references) } : {})).bundle,
+    importBundle: async (bundle) => link.call("importBundle", { payload: await payloadBytes(bundle) }),
     close: () => link.close(new CavemanError("cave_worker_lost", "This caveman was closed. Create a new one.")),
   };
 }

@@ -81,6 +81,26 @@ export interface Health {
   readonly pyodide: string;
 }
 
+/** What is known of a record or typed object (whose token counts are 0) without reading its bytes. */
+export interface RecordInfo {
+  readonly id: string;
+  /** What it takes of the budget. */
+  readonly bytes: number;
+  readonly tokensBefore: number;
+  readonly tokensAfter: number;
+}
+export type Row = readonly [id: string, bytes: number, tokensBefore: number, tokensAfter: number];
+
+/** What an import put. */
+export interface BundleCounts {
+  readonly records: number;
+  readonly objects: number;
+  /** Of payload. */
+  readonly bytes: number;
+  /** Of the items, those that were here before. */
+  readonly known: number;
+}
+
 export interface StartArguments {
   /** Absolute URL of the folder that holds `pyodide/`. Ends in a slash. */
   readonly baseURL: string;
@@ -105,6 +125,10 @@ export interface Calls {
   stats: { args: Record<string, never>; value: Stats };
   health: { args: Record<string, never>; value: Omit<Health, "persistGranted"> };
   clear: { args: Record<string, never>; value: Record<string, never> };
+  records: { args: Record<string, never>; value: { readonly rows: readonly Row[] } };
+  forget: { args: { readonly references: readonly string[] }; value: { readonly forgotten: number } };
+  exportBundle: { args: { readonly references?: readonly string[] }; value: { readonly bundle: Blob } };
+  importBundle: { args: { readonly payload: Uint8Array }; value: BundleCounts };
 }
 
 export type Method = keyof Calls;

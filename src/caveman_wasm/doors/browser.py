@@ -8,18 +8,21 @@ miss awaits the hook's get → verified → adopted by the dict.
 from __future__ import annotations
 
 import json
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import fields, replace
+from io import BytesIO
 from typing import Any, Final
 
 from caveman_wasm import markers
 from caveman_wasm.doors.durable import Durable, Hook, JsBytes
 from caveman_wasm.engine import Engine
-from caveman_wasm.errors import CavemanError, InvalidArguments
+from caveman_wasm.errors import CavemanError, InvalidArguments, InvalidReference, NotFound
 from caveman_wasm.model import source
 from caveman_wasm.references import parse_reference
 from caveman_wasm.store import Store, open_memory, open_store
+from caveman_wasm.store.bundle import BundleReader, BundleWriter, held_ids, item_id
+from caveman_wasm.store.checks import object_size, record_size
 from caveman_wasm.tokens import Counter
 from caveman_wasm.tools import Guards, ToolAnswer, call, failed, listing, stats_answer
 
@@ -62,6 +65,10 @@ class BrowserDoor:
             "stats": self._stats,
             "epoch": self._read_epoch,
             "clear": self._clear,
+            "records": self._records,
+            "forget": self._forget,
+            "export": self._export,
+            "import": self._import,
             "deleted": self._deleted,
             "tools": self._tools,
             "call_tool": self._call_tool,
@@ -197,6 +204,60 @@ class BrowserDoor:
         else:
             self._store.forget(everything=True)
         return None, None
+
+    async def _records(self) -> tuple[list[list[Any]], None]:
+        """All that is held, objects too, by id: ``[id, bytes, tokens before, tokens after]``."""
+        if self._durable is not None:
+            return [list(row) for row in await self._durable.listed()], None
+        return [list(row) for row in self._listed()], None
+
+    def _listed(self) -> Iterator[tuple[str, int, int, int]]:
+        for name in held_ids(self._store):
+            if name.startswith("ccr_obj_"):
+                yield name, object_size(self._store.get_object(name)), 0, 0
+            else:
+                record = self._store.record(name)
+                yield name, record_size(record), record.tokens_before, record.tokens_after
+
+    async def _forget(self, names: str) -> tuple[int, None]:
+        """Delete a JSON list of references; how many there were."""
+        chosen = [parse_reference(name).id for name in json.loads(names)]
+        if self._durable is not None:
+            return await self._durable.forget(chosen), None
+        return self._store.forget(chosen), None
+
+    async def _export(self, write: Callable[[bytes], object], names: str | None) -> tuple[dict[str, Any], None]:
+        """A bundle, piece by piece into ``write``: of a JSON list of references, or of everything."""
+        if names is not None:
+            chosen = sorted({parse_reference(name).id for name in json.loads(names)})
+        elif self._durable is not None:
+            chosen = [name for name, *_ in await self._durable.listed()]
+        else:
+            chosen = list(held_ids(self._store))
+        writer = BundleWriter(self._store, write)
+        for name in chosen:
+            try:
+                if self._durable is not None:
+                    await self._durable.recall(name)
+                writer.add(name)
+            except NotFound:
+                if names is not None:
+                    raise
+                # forgotten since it was listed
+        return _camel_fields(writer.end()), None
+
+    async def _import(self, bundle: JsBytes) -> tuple[dict[str, Any], None]:
+        """Put every item of a bundle, each durable before the next."""
+        reader = BundleReader(self._store, BytesIO(bundle.to_bytes()))
+        while (item := reader.item()) is not None:
+            if self._durable is not None and isinstance(name := item_id(item), str):
+                with suppress(NotFound, InvalidReference):  # what is known of it stands
+                    await self._durable.recall(name)
+            put = reader.put(item)
+            if self._durable is not None and put is not None:
+                await self._durable.keep(put)
+        reader.end()
+        return _camel_fields(reader.counts), None
 
     async def _deleted(self, names: str) -> tuple[None, None]:
         if self._durable is not None:

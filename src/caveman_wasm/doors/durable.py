@@ -135,6 +135,21 @@ class Durable:
         if name in self._index:
             self._use(name)
 
+    async def listed(self) -> list[tuple[str, int, int, int]]:
+        """All that the hook holds, other pages' records included: id, bytes, tokens before and after."""
+        await self.open()
+        return [(name, row.size, row.tokens_before, row.tokens_after) for name, row in sorted(self._index.items())]
+
+    async def forget(self, names: Sequence[str]) -> int:
+        """Delete these, here and in the hook, by the operator's word; how many there were."""
+        await self.open()
+        held = [name for name in dict.fromkeys(names) if name in self._index]
+        if held:
+            await self._ask("delete", json.dumps(held))
+            self._store.forget([name for name in held if self._store.holds(name)])
+            self.deleted(held)
+        return len(held)
+
     async def clear(self) -> None:
         """Delete all, here and in the hook, by the operator's word."""
         await self._ask("delete", json.dumps("all"))

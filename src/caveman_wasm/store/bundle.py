@@ -37,7 +37,16 @@ from caveman_wasm.references import content_hash, handle, object_id
 from caveman_wasm.store.base import Store
 from caveman_wasm.store.checks import checked_names, checked_text, nesting
 
-__all__ = ["Counts", "Progress", "export_bundle", "import_bundle"]
+__all__ = [
+    "BundleReader",
+    "BundleWriter",
+    "Counts",
+    "Progress",
+    "export_bundle",
+    "held_ids",
+    "import_bundle",
+    "item_id",
+]
 
 FORMAT: Final = "caveman-bundle"
 VERSION: Final = 1
@@ -60,7 +69,7 @@ class Counts:
 
 
 Progress = Callable[[Counts], None]
-_Item = tuple[dict[str, Any], list[bytes]]  # what its line says, and its bytes
+Item = tuple[dict[str, Any], list[bytes]]  # what its line says, and its bytes
 
 
 def export_bundle(
@@ -77,34 +86,53 @@ def export_bundle(
     rest was written and the bundle is whole, when there are items that cannot be had: the message names them all.
     """
     names = _chosen(store, handles, session)
-    whole = hashlib.sha256()
-
-    def write(data: bytes) -> None:
-        whole.update(data)
-        out.write(data)
-
-    write(_line({"format": FORMAT, "version": VERSION}))
-    counts, damaged = Counts(), []
+    writer = BundleWriter(store, out.write)
     for name in names:
         try:
-            item = _object_item(store.get_object(name)) if _is_object(name) else _record_item(name, store.record(name))
-        except (CorruptRecord, StoreUnavailable, InvalidReference):
-            damaged.append(name)
-            continue
+            writer.add(name)
         except NotFound:  # forgotten since it was listed
             if handles is None:
                 continue
             raise
-        counts = _write_item(item, write, counts)
-        del item  # before the next one is read
         if progress:
-            progress(counts)
-    end = {"kind": "end", "records": counts.records, "objects": counts.objects, "sha256": whole.hexdigest()}
-    out.write(_line(end))
-    if damaged:
-        message = f"{len(damaged)} items do not match what was put and were left out; all else is written: "
-        raise CorruptRecord(message + ", ".join(damaged), reference=damaged[0])
-    return counts
+            progress(writer.counts)
+    return writer.end()
+
+
+class BundleWriter:
+    """Writes a bundle item by item, for a door that must fetch each before it can be read."""
+
+    def __init__(self, store: Store, write: Callable[[bytes], object]) -> None:
+        self.counts = Counts()
+        self._store = store
+        self._out = write
+        self._whole = hashlib.sha256()
+        self._damaged: list[str] = []
+        self._write(_line({"format": FORMAT, "version": VERSION}))
+
+    def add(self, name: str) -> None:
+        """Write what is held under ``name``; what is damaged is remembered for the end. Raises NotFound."""
+        store = self._store
+        try:
+            item = _object_item(store.get_object(name)) if _is_object(name) else _record_item(name, store.record(name))
+        except (CorruptRecord, StoreUnavailable, InvalidReference):
+            self._damaged.append(name)
+            return
+        self.counts = _write_item(item, self._write, self.counts)
+
+    def end(self) -> Counts:
+        """Write the last line. Raises CorruptRecord when items were left out; the bundle is whole then too."""
+        counts = self.counts
+        end = {"kind": "end", "records": counts.records, "objects": counts.objects, "sha256": self._whole.hexdigest()}
+        self._out(_line(end))
+        if self._damaged:
+            message = f"{len(self._damaged)} items do not match what was put and were left out; all else is written: "
+            raise CorruptRecord(message + ", ".join(self._damaged), reference=self._damaged[0])
+        return counts
+
+    def _write(self, data: bytes) -> None:
+        self._whole.update(data)
+        self._out(data)
 
 
 def import_bundle(store: Store, source: BinaryIO, progress: Progress | None = None) -> Counts:
@@ -113,21 +141,52 @@ def import_bundle(store: Store, source: BinaryIO, progress: Progress | None = No
     Raises InvalidBundle (no bundle, cut short, a hash is off), UnsupportedVersion, BudgetExceeded; what was put
     before that stays. Conflict, after all the rest, when objects are here with other fields: those stay.
     """
-    reader = _Reader(source)
-    reader.first_line()
-    counts, conflicts = Counts(), []
+    reader = BundleReader(store, source)
     while (item := reader.item()) is not None:
-        try:
-            counts = _put(store, item, counts)
-        except Conflict as conflict:
-            conflicts.append(conflict.reference)
+        reader.put(item)
         del item  # before the next one is read
         if progress:
-            progress(counts)
-    if conflicts:
-        message = f"{len(conflicts)} objects are here with other fields and stay, {conflicts[0]} first; all else is in"
-        raise Conflict(message, reference=conflicts[0])
-    return counts
+            progress(reader.counts)
+    reader.end()
+    return reader.counts
+
+
+class BundleReader:
+    """Reads a bundle item by item, for a door that must fetch what is known of an id before it is put."""
+
+    def __init__(self, store: Store, source: BinaryIO) -> None:
+        self.counts = Counts()
+        self._store = store
+        self._source = _Reader(source)
+        self._source.first_line()
+        self._conflicts: list[str | None] = []
+
+    def item(self) -> Item | None:
+        """The next item, its line's fields and its bytes; None at the end. Raises InvalidBundle."""
+        return self._source.item()
+
+    def put(self, item: Item) -> str | None:
+        """Put it and return its id; None for an object that is here with other fields: that stays."""
+        try:
+            name, self.counts = _put(self._store, item, self.counts)
+        except Conflict as conflict:
+            self._conflicts.append(conflict.reference)
+            return None
+        return name
+
+    def end(self) -> None:
+        """Raise Conflict when objects were here with other fields."""
+        if conflicts := self._conflicts:
+            message = (
+                f"{len(conflicts)} objects are here with other fields and stay, {conflicts[0]} first; all else is in"
+            )
+            raise Conflict(message, reference=conflicts[0])
+
+
+def item_id(item: Item) -> object:
+    """The id that an item of a bundle claims; it is checked when the item is put."""
+    said = item[0]
+    return said.get("object_id" if said["kind"] == "object" else "handle")
 
 
 # ---------------------------------------------------------------- writing
@@ -138,7 +197,7 @@ def _chosen(store: Store, handles: Iterable[str] | None, session: str | None) ->
     if handles is not None and session is not None:
         raise InvalidArguments("export takes handles or a session, not both")
     if handles is None:
-        return _everything(store) if session is None else _of_session(store, checked_text("session", session))
+        return held_ids(store) if session is None else _of_session(store, checked_text("session", session))
     names = sorted(set(checked_names(handles)))
     for name in names:
         if not store.holds(name):
@@ -146,8 +205,8 @@ def _chosen(store: Store, handles: Iterable[str] | None, session: str | None) ->
     return names
 
 
-def _everything(store: Store) -> Iterator[str]:
-    after = ""
+def held_ids(store: Store) -> Iterator[str]:
+    """All ids that are held: records, then objects. Reads no row."""
     for ids in (store.record_ids, store.object_ids):
         after = ""
         while page := ids(after, PAGE):
@@ -178,7 +237,7 @@ def _is_object(name: str) -> bool:
     return name.startswith("ccr_obj_")
 
 
-def _write_item(item: _Item, write: Callable[[bytes], None], counts: Counts) -> Counts:
+def _write_item(item: Item, write: Callable[[bytes], None], counts: Counts) -> Counts:
     said, parts = item
     line = _line(said)
     for part in (line, *parts, _seal(line, parts)):
@@ -192,7 +251,7 @@ def _counted(counts: Counts, is_object: bool, size: int, known: bool = False) ->
     )
 
 
-def _record_item(name: str, record: Recovery) -> _Item:
+def _record_item(name: str, record: Recovery) -> Item:
     said = {field: getattr(record, field) for field in _RECORD} | {"kind": "record", "handle": name}
     sizes = {"original_bytes": len(record.original), "metadata_bytes": None}
     if record.metadata is None:
@@ -200,7 +259,7 @@ def _record_item(name: str, record: Recovery) -> _Item:
     return said | sizes | {"metadata_bytes": len(record.metadata)}, [record.original, record.metadata]
 
 
-def _object_item(obj: TypedObject) -> _Item:
+def _object_item(obj: TypedObject) -> Item:
     said = {field: getattr(obj, field) for field in _OBJECT} | {"kind": "object", "data_bytes": len(obj.data)}
     return said, [obj.data]
 
@@ -243,7 +302,7 @@ class _Reader:
             raise self.invalid("its version is none")
         self.whole.update(line)
 
-    def item(self) -> _Item | None:
+    def item(self) -> Item | None:
         """The next item, its line's fields and its bytes; None at the end."""
         line = self.source.readline(LONGEST_LINE)
         if not line.endswith(b"\n"):
@@ -304,7 +363,7 @@ def _parsed(line: bytes) -> dict[str, Any]:
     return said
 
 
-def _put(store: Store, item: _Item, counts: Counts) -> Counts:
+def _put(store: Store, item: Item, counts: Counts) -> tuple[str, Counts]:
     """Put one item whose bytes are as they were written; what its fields say of them is checked here."""
     said, parts = item
     is_object = said["kind"] == "object"
@@ -317,7 +376,7 @@ def _put(store: Store, item: _Item, counts: Counts) -> Counts:
             store.put_object(replace(made, created_at="") if known else made)
     except (KeyError, TypeError, InvalidArguments):
         raise InvalidBundle("an item of the bundle lacks a field, or one is of a wrong kind. Export it again") from None
-    return _counted(counts, is_object, sum(map(len, parts)), known)
+    return name, _counted(counts, is_object, sum(map(len, parts)), known)
 
 
 def _record(said: dict[str, Any], parts: list[bytes]) -> tuple[Recovery, str]:
