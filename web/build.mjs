@@ -19,6 +19,7 @@ await build({
     caveman: join(web, "src/index.ts"),
     worker: join(web, "src/worker.ts"),
     demo: join(web, "demo/demo.ts"),
+    agent: join(web, "demo/agent.ts"),
   },
   outdir: dist,
   bundle: true,
@@ -33,7 +34,7 @@ await build({
   logLevel: "warning",
 });
 
-for (const name of ["index.html", "demo.css", "icon.svg"]) cpSync(join(web, "demo", name), join(dist, name));
+for (const name of ["index.html", "agent.html", "demo.css", "icon.svg"]) cpSync(join(web, "demo", name), join(dist, name));
 
 const tsc = join(web, "node_modules/.bin/tsc");
 const types = spawnSync(tsc, ["-p", join(web, "tsconfig.types.json"), "--outDir", join(dist, "types")], { stdio: "inherit" });

@@ -12,6 +12,7 @@ import sys
 import webbrowser
 from functools import partial
 from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
+from urllib.parse import urlsplit
 
 PORT = 8377  # nobody else's, as far as is known
 CSP = "; ".join(
@@ -26,6 +27,8 @@ CSP = "; ".join(
         "trusted-types caveman-wasm",
     ]
 )
+
+MODEL_ENDPOINTS = "; connect-src 'self' https: http://127.0.0.1:* http://localhost:*"
 
 
 class Handler(SimpleHTTPRequestHandler):
@@ -56,11 +59,15 @@ class Handler(SimpleHTTPRequestHandler):
 
     def end_headers(self) -> None:
         """Add what every response carries."""
-        self.send_header("Content-Security-Policy", self.csp)
+        self.send_header("Content-Security-Policy", self.csp + self.wider())
         self.send_header("X-Content-Type-Options", "nosniff")
         self.send_header("Referrer-Policy", "no-referrer")
         self.send_header("Cache-Control", "no-cache")
         super().end_headers()
+
+    def wider(self) -> str:
+        """The agent's page alone may call an endpoint that the person names."""
+        return MODEL_ENDPOINTS if urlsplit(self.path).path.endswith("/agent.html") else ""
 
     def log_message(self, format: str, *args: object) -> None:
         """Stay quiet: stderr is for what went wrong."""

@@ -5,25 +5,12 @@ from __future__ import annotations
 import json
 import sys
 from pathlib import Path
-from random import Random
+
+from dice import Dice
+from make_incident import RECORDED
 
 CITIES = ("Bergen", "Graz", "Lyon", "Porto", "Tartu", "Utrecht")
 PATHS = ("/api/cart", "/api/orders", "/api/search", "/health", "/login")
-
-
-class Dice:
-    """Seeded choices through ``Random.random`` alone, the one method whose sequence Python promises to keep."""
-
-    def __init__(self, seed: int) -> None:
-        self._random = Random(seed).random  # noqa: S311  payloads, no secrets
-
-    def below(self, limit: int) -> int:
-        """A whole number from 0 up to ``limit``, exclusive."""
-        return int(self._random() * limit)
-
-    def one(self, options: tuple[str, ...]) -> str:
-        """One of the options."""
-        return options[self.below(len(options))]
 
 
 def orders() -> str:
@@ -107,12 +94,31 @@ def report() -> str:
 
 SAMPLES = {"orders.json": orders, "service.log": service_log, "readings.csv": readings, "report.md": report}
 
+# Of the golden files, one for each other kind.
+GOLDEN = {
+    "reference.html": "html/reference",
+    "inventory.py": "code/python",
+    "history.diff": "diff/git_log",
+    "hits.txt": "search-result/grep",
+    "manifests.yaml": "config/documents",
+    "install.ansi": "terminal/progress",
+    "tests.txt": "test-report/pytest",
+    "page.yaml": "a11y/playwright",
+    "tools.json": "toolschema/mcp_pretty",
+    "mcp.json": "json/envelope",
+}
+CORPUS = Path(__file__).parents[2] / "tests" / "corpus"
+
 
 def main(folder: Path) -> None:
-    """Write every sample into the folder."""
-    folder.mkdir(parents=True, exist_ok=True)
+    """Write every sample into the folder, and the recorded incident beside them."""
+    (folder / "incident").mkdir(parents=True, exist_ok=True)
     for name, make in SAMPLES.items():
         (folder / name).write_bytes(make().encode())
+    for name, golden in GOLDEN.items():
+        (folder / name).write_bytes((CORPUS / f"{golden}.in").read_bytes())
+    for name, record in RECORDED.items():
+        (folder / "incident" / name).write_bytes(record().encode())
 
 
 if __name__ == "__main__":
