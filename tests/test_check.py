@@ -296,3 +296,32 @@ def test_a_field_twice_in_an_entry_shows() -> None:
 def test_every_ceiling_and_query_gives_a_text_with_nothing_off(name: str, ceiling: int, query: str) -> None:
     report = check_payload(PAYLOADS[name], Options(query=query, max_tokens=ceiling))
     assert not report.findings, found(report)
+
+
+GUTTERED = "".join(f"{i:6d}\t{line}\n" for i, line in enumerate(PROSE.decode().split("\n"), 1)).encode()
+TAGGED = b'<file path="notes.md">\n' + PROSE + b"\n</file>\n"
+DUMP = "\n".join(
+    ["CREATE TABLE parts (id int, name text, note text, grade int);"]
+    + [f"INSERT INTO parts VALUES ('{i}', 'part; number {i}', NULL, {i % 4}, 'kept, as it was');" for i in range(60)]
+).encode()
+
+
+@pytest.mark.parametrize("payload", [GUTTERED, TAGGED, DUMP], ids=["gutter", "tags", "rows of SQL"])
+def test_nothing_is_off_where_lines_have_numbers_tags_or_parentheses(payload: bytes) -> None:
+    result = Engine(open_memory()).compress(payload)
+    assert result.markers
+    assert check_result(payload, result).findings == []
+
+
+def test_a_lie_about_rows_of_sql_is_found() -> None:
+    result = Engine(open_memory()).compress(DUMP)
+    marker = next(m for m in result.markers if any("column" in fact for fact in m.facts))
+    told = next(fact for fact in marker.facts if fact.startswith("all ") and "NULL" in fact)
+    lie = told.replace("NULL", "1")
+    false = replace(
+        result,
+        output=result.output.replace(told.encode(), lie.encode()),
+        text=result.text.replace(told, lie),
+        markers=tuple(replace(m, facts=tuple(lie if f == told else f for f in m.facts)) for m in result.markers),
+    )
+    assert check_result(DUMP, false).findings

@@ -233,7 +233,8 @@ class _Check:
         ((start, stop),) = stand.marker.spans
         text = part.before
         end = "\n" if "\n" in text else "\r"
-        real = (text.count(end, 0, start) + 1, text.count(end, 0, max(start, stop - 1)) + 1)
+        above = part.document.first_line  # another than 1: lines of the file inside of a wrapper
+        real = (text.count(end, 0, start) + above, text.count(end, 0, max(start, stop - 1)) + above)
         gutter = re.match(r"[ \t]*(\d+)(?:\t|\xe2\x86\x92|[ |:])", text[text.rfind(end, 0, start) + 1 : stop])
         if (first, last) != real and not (gutter and int(gutter[1]) == first and last - first == real[1] - real[0]):
             self.report.add(stand.number, "", f"it says L{first}–{last}; these are lines {real[0]}–{real[1]}")
@@ -345,7 +346,15 @@ def _counted(part: Part, stand: Stand) -> Iterator[tuple[int, str]]:
 
 
 def _full(text: str) -> list[str]:
-    return [line for line in re.split(r"[\r\n]+", text) if line.strip(" \t")]
+    """The lines that are not blank; where a gutter numbers them all, those that hold more than their number."""
+    lines = [line for line in re.split(r"[\r\n]+", text) if line.strip(" \t")]
+    numbers = [_GUTTER.match(line) for line in lines]
+    if not lines or not all(numbers):
+        return lines
+    return [line for line, number in zip(lines, numbers, strict=True) if number and line[number.end() :].strip(" \t")]
+
+
+_GUTTER: Final = re.compile(r"[ \t]*\d+(?:\t|\xe2\x86\x92|:(?=[ \t]|\Z)| ?(?:\||\xe2\x94\x82))")
 
 
 def _elements(text: str, brackets: str) -> int:
@@ -385,6 +394,8 @@ def _table(part: Part, stand: Stand) -> str | None:
 def _read_table(part: Part, stand: Stand) -> Table | None:
     """The table that the marker's rows are of; of one inside prose, by the lines right above it."""
     text, group = part.document.text, stand.group
+    if part.document.format == "code":
+        return None  # SQL: between parentheses, not between marks
     head = text[: group.starts[0]]
     if part.document.format != "tabular":
         head = re.split(r"\n[ \t\r]*\n", head[-4096:])[-1]

@@ -411,7 +411,23 @@ def _case(text: str) -> Values:
     return {"result": _word(_VERDICTS[words.pop()])} if len(words) == 1 else {}
 
 
+def _row_of_values(text: str) -> Values:
+    """An SQL row: the values between its last parentheses, by the names in front of them, else by position."""
+    found = re.fullmatch(r"(?is)\s*(?:insert\s+into\s+\S+?\s*(?:\(([^()]*)\))?\s*values)?\s*\((.*)\)[,;]?\s*", text)
+    read = re.findall(r"\s*(?:('(?:[^']|'')*')|([\w.-]+))\s*(,|\Z)", found[2]) if found else []
+    if (
+        not read
+        or not found
+        or sum(len(a) + len(b) for a, b, _ in read) < len(re.sub(r"\s+", "", found[2])) - len(read)
+    ):
+        return {}
+    names = [n.strip(' "`') for n in found[1].split(",")] if found[1] else [f"column {i + 1}" for i in range(len(read))]
+    tokens = [Token("number", bare) if bare else Token("string", said[1:-1]) for said, bare, _ in read]
+    return {name: (token,) for name, token in zip(names, tokens, strict=False)}
+
+
 _KNOWN: Final[Mapping[tuple[str, str], Callable[[str], Values]]] = {
+    ("code", "rows"): _row_of_values,
     ("diff", "lines"): _changed_line,
     ("diff", "changed lines"): _changed_line,
     ("diff", "files"): _changed_file,

@@ -144,6 +144,7 @@ def _as_it_looks(shown: Rewritten) -> Document | None:
 def _in_order(document: Document, size: int, query: str) -> _Ordered:
     ordered = order(document, query)
     keep = FORMATS[document.format].keep if document.keep is None else document.keep
-    return _Ordered(
-        document, ordered, ordered.prefix(budget(size, keep) if document.target is None else document.target)
-    )
+    places = ordered.prefix(budget(size, keep))
+    if document.target is not None:  # an outline whose leaves have less room than others'
+        places = max(min(places, ordered.outlined), ordered.prefix(document.target))
+    return _Ordered(document, ordered, places)

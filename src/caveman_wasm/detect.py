@@ -112,13 +112,14 @@ def candidates(text: str) -> Iterator[str]:
 
 
 def _inside(text: str) -> str:
-    """What stands inside of wrapper tags; imported only where there may be some, since detection starts cold."""
-    if "<" not in text[:64]:
+    """What stands inside of wrappers; imported only where there may be some, since detection starts cold."""
+    lines = text[:4000].split("\n", 4)[:4]
+    if "<" not in text[:64] and not any(map(GUTTER.match, lines)):
         return text
-    from caveman_wasm.formats.wrappers import tags_off
+    from caveman_wasm.formats.wrappers import unwrapped
 
-    start, stop = tags_off(text)
-    return text if stop - start == len(text) else text[start:stop]
+    wrapped = unwrapped(text)
+    return wrapped.text if wrapped is not None else text
 
 
 def json_depth_ok(text: str) -> bool:
@@ -150,7 +151,7 @@ class _Sample:
 
     @cached_property
     def head_lines(self) -> list[str]:
-        return _without_gutter(_whole_lines(self.head, len(self.text) > len(self.head)))
+        return _whole_lines(self.head, len(self.text) > len(self.head))
 
     @cached_property
     def csv_records(self) -> list[str]:
@@ -166,11 +167,13 @@ class _Sample:
     def sections(self) -> list[list[str]]:
         """The stretches that the lines are of: what one opens (a comment, a string) ends with it."""
         found = [self.head_lines[:160]]
+        if self.text[: len(self.head)].count("\n") < 160 and len(self.text) > len(self.head):
+            found[0].append(self.head[self.head.rfind("\n") + 1 :])  # a long line that goes on behind the head
         size = len(self.text)
         if size // 2 > len(self.head):
-            found.append(_without_gutter(_whole_lines(self.text[size // 2 :][:6144], True)[1:])[:40])
+            found.append(_whole_lines(self.text[size // 2 :][:6144], True)[1:41])
         if size - 6144 > len(self.head):
-            found.append(_without_gutter(_whole_lines(self.text[-6144:], False)[1:])[-40:])
+            found.append(_whole_lines(self.text[-6144:], False)[1:][-40:])
         return [[line[:300] for line in section] for section in found]
 
     @cached_property
@@ -234,18 +237,6 @@ class _Lines(list[Any]):
 def _whole_lines(text: str, cut: bool) -> list[str]:
     lines = LINE_END.compiled.split(text)
     return lines[:-1] if cut and len(lines) > 1 else lines
-
-
-def _without_gutter(lines: list[str]) -> list[str]:
-    """Line numbers as `cat -n` and read tools print them come off: they count up by one, on every line."""
-    last = len(lines) - 1 if lines and not lines[-1] else len(lines)
-    if last < 3 or not GUTTER.match(lines[0]):
-        return lines
-    found = [match for line in lines[:last] if (match := GUTTER.match(line))]
-    first = int(found[0][1])
-    if len(found) < last or any(int(match[1]) != first + at for at, match in enumerate(found)):
-        return lines
-    return [match[2] for match in found]
 
 
 _DECODER: Final = json.JSONDecoder(parse_int=str, parse_float=str)  # no number is too long then

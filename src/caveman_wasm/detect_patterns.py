@@ -114,7 +114,7 @@ def pattern(*alternatives: str, flags: int = re.ASCII) -> Pattern:
 
 
 LINE_END: Final = pattern(r"\r\n?|\n")
-GUTTER: Final = pattern(r" *(\d+)(?:\t|→|\xe2\x86\x92|: | ?\| ?)(.*)")
+GUTTER: Final = pattern(r" *\d+(?:\t|\xe2\x86\x92|:| ?(?:\||\xe2\x94\x82))")  # perhaps
 FENCE: Final = pattern(r" {0,3}(?:```|~~~)")
 LITERAL_NEXT: Final = pattern(r"(?:[^#;/{}<>(]*[\w*)`] ?)?::$")
 JSON_BEGINS: Final = pattern(
@@ -123,8 +123,11 @@ JSON_BEGINS: Final = pattern(
 PATH: Final = pattern(r"(?:\d{6} \w+ [0-9a-f]{40,64}\t)?(?![\s:])[^\x00-\x1f\x7f<>|\"*?]{1,255}")
 PLAYWRIGHT: Final = pattern(r"\s*- ['\"]?[a-z]+\b.*\[ref=\w+\]")
 ARIA: Final = pattern(
-    r"\s*- (?:/url:|text:|(?:link|button|heading|navigation|img|list|listitem|paragraph|textbox|main|banner|group"
-    r"|checkbox|combobox|option|row|cell|table|tab|dialog|document|region|generic|contentinfo|menuitem)(?: \"|:$))"
+    r"\s*- '?(?:/url|/placeholder|text|link|button|heading|navigation|img|list|listitem|paragraph|textbox|main|banner"
+    r"|group|checkbox|combobox|option|row|rowgroup|rowheader|columnheader|cell|gridcell|table|tab|tablist|tabpanel|dialog"
+    r"|document|region|generic|contentinfo|complementary|menuitem|menu|menubar|term|definition|code|strong|emphasis"
+    r"|article|form|search|searchbox|alert|status|separator|switch|radio|slider|time|figure|blockquote)"
+    r"(?: \"|: | \[|:$|$)"
 )
 NAMED: Final = pattern(r"\s*- '?(?:link|button|heading|img|textbox|navigation|checkbox|tab|option) \"")
 DEVTOOLS: Final = pattern(r"\s*uid=\d+_\d+ \S")

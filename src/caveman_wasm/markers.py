@@ -8,7 +8,17 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-__all__ = ["MARKER_KEY", "NON_ADJACENT", "REFERENCE_KEY", "closing_handle", "elision", "is_view", "reference", "view"]
+__all__ = [
+    "CLOSING_TAGS",
+    "MARKER_KEY",
+    "NON_ADJACENT",
+    "REFERENCE_KEY",
+    "closing_handle",
+    "elision",
+    "is_view",
+    "reference",
+    "view",
+]
 
 MARKER_KEY = "_caveman_elided"
 REFERENCE_KEY = "_caveman_ref"
@@ -17,10 +27,15 @@ NON_ADJACENT = "… [caveman: non-adjacent] …"
 _SHORTENED = "[caveman: shortened view, "
 _PART = "[caveman: a part of the source, "
 
+# What may stand behind the reference where it has to stand inside of a wrapper: closing tags, short elements.
+_TAGS = (
+    r"(?:\s*(?:</[\w-]{1,40}>|<(?P<beside>[\w-]{1,40})(?:[ \t][^<>\n]{0,200})?>[^<]{0,1500}</(?P=beside)>)){0,8}\s*\Z"
+)
+CLOSING_TAGS = re.compile(_TAGS, re.ASCII)
 # A closing reference, perhaps inside a JSON string, a table cell or a row of empty cells.
 _CLOSING = re.compile(
     r"\[caveman: [^\[\]\r\n]{1,300}<<ccr:(ccr_(?:obj_)?[0-9a-f]{32})>>\]"
-    r'["\]}\s,;|]{0,4000}(?:\s*-->\s*)?(?:\s*</[\w-]{1,30}>\s*){0,3}\Z',
+    rf'["\]}}\s,;|]{{0,4000}}(?:\s*-->\s*)?{_TAGS}',
     re.ASCII,
 )
 

@@ -297,7 +297,7 @@ class Document:
     origin: Rewritten | None = None
     first_line: int = 1
     keep: float | None = None
-    target: int | None = None  # bytes to come down to where only the document knows; None: its share
+    target: int | None = None  # bytes that an outline's unpinned leaves fill up to; None: its share, as the rest
 
 
 @dataclass(frozen=True, slots=True)

@@ -72,6 +72,7 @@ class Order:
     nodes: list[_Node]
     places: list[tuple[int, int]]  # (node number, unit index)
     urgent: int  # how many of the places are hits and failures
+    outlined: int  # how many of the places come before an outline's unpinned leaves
     literal: int  # bytes outside of all groups
 
     def prefix(self, limit: int) -> int:
@@ -108,7 +109,8 @@ def order(document: Document, query: str = "") -> Order:
         places += [(tier, level, number, i) for i, (tier, level) in mine.items()]
     places.sort()
     outside = len(document.text) - sum(g.extent for g in document.groups if len(g))
-    return Order(nodes, [p[2:] for p in places], sum(p[0] == 0 for p in places), outside)
+    urgent, outlined = sum(p[0] == 0 for p in places), sum(p[0] < LEAVES for p in places)
+    return Order(nodes, [p[2:] for p in places], urgent, outlined, outside)
 
 
 def left_out(ordered: Order, places: int) -> list[Run]:

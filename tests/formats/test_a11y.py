@@ -13,6 +13,7 @@ from shorten import cut, shorten
 from test_test_report import inside
 
 from caveman_wasm import Engine, open_memory
+from caveman_wasm.detect import detect
 from caveman_wasm.formats.a11y import A11Y
 from caveman_wasm.model import raw
 
@@ -192,3 +193,27 @@ def test_time_grows_with_the_payload(make: Callable[[int], str]) -> None:
         return best
 
     assert seconds(make(400_000)) < 12 * seconds(make(100_000)) + 0.3
+
+
+def test_what_stands_above_a_snapshot_stays() -> None:
+    said = "### Page state\n- Page URL: https://shop.example/orders\n- Page Title: Orders\n- Page Snapshot:\n"
+    text = Engine(open_memory()).compress(f"{said}```yaml\n{playwright(80)}```\n").text
+    assert text.startswith(said + "```yaml\n")
+
+
+def test_a_long_text_in_a_node_keeps_its_head() -> None:
+    words = " ".join(f"word{i}" for i in range(4_000))
+    payload = f'- main [ref=e1]:\n  - generic [ref=e2]: "{words}"\n'
+    text = Engine(open_memory()).compress(payload).text
+    assert '- generic [ref=e2]: "word0 word1 word2' in text
+    assert len(text) < len(payload) / 2
+    assert "word3999" not in text
+
+
+def test_a_snapshot_of_roles_that_few_pages_have_is_one() -> None:
+    rows = "".join(
+        f'- term:\n  - link "Chapter {i}":\n    - /url: chapter{i}.html\n    - code: part_{i}\n- definition: What it is.\n'
+        for i in range(9)
+    )
+    assert detect(rows) == "a11y"
+    assert detect("".join(f"- name: step {i}\n  link: build\n  code: {i}\n" for i in range(9))) == "config"

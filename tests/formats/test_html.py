@@ -280,3 +280,28 @@ def test_floods_take_time_in_proportion(piece: str) -> None:
         return process_time() - start
 
     assert min(seconds(20_000), seconds(20_000)) < max(8 * seconds(5_000), 2.0)
+
+
+def test_what_is_no_content_is_counted_even_where_there_is_room_and_shown_when_asked_for() -> None:
+    links = "".join(f'<li><a href="/shop/{i}">Department of goods number {i}</a></li>' for i in range(30))
+    body = "".join(f"<p>Paragraph {i} tells what happened on day {i} of the voyage.</p>" for i in range(40))
+    payload = page(f"<nav><ul>{links}</ul></nav><nav>More</nav><nav>Less</nav><main>{body}</main>")
+    engine = Engine(open_memory())
+    text = engine.compress(payload).text
+    assert "Paragraph 0 tells" in text
+    assert "Department" not in text
+    assert "all part=navigation" in text, "the marker says what kind of part went"
+    assert "Department of goods number 17" in engine.compress(payload, query="department of goods number 17").text
+
+
+def test_a_shell_that_a_program_fills_shows_its_parts() -> None:
+    scripts = "".join(f'<script src="/static/chunk-{i}.js"></script>' for i in range(20))
+    payload = f'<!DOCTYPE html><html><head><title>App</title>{scripts}</head><body><div id="root"></div></body></html>'
+    assert "/static/chunk-0.js" in Engine(open_memory()).compress(payload).text
+
+
+def test_a_description_that_stands_in_several_tags_is_told_once() -> None:
+    tags = ('name="description"', 'property="og:description"')
+    metas = "".join(f'<meta {tag} content="All about whales.">' for tag in tags)
+    text = text_of(f"<!DOCTYPE html><html><head>{metas}</head><body><p>Whales</p></body></html>")
+    assert text.count("Description: All about whales.") == 1

@@ -9,6 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from caveman_wasm import Engine, open_memory
 from caveman_wasm.formats.tabular import Rows
 from caveman_wasm.formats.text import TEXT
 from caveman_wasm.model import Document, Group, plain, source
@@ -208,3 +209,11 @@ def test_time_grows_with_the_size_only(piece: str) -> None:
 
     seconds(50_000)
     assert seconds(400_000) < 40 * max(seconds(50_000), 0.02)
+
+
+def test_a_block_of_a_few_long_lines_keeps_its_head() -> None:
+    words = " ".join(f"word{i}" for i in range(4_000))
+    text = Engine(open_memory()).compress(f"# Notes\n\n```text\n{words}\n```\n\nThe end.\n").text
+    assert "word0 word1 word2" in text
+    assert "The end." in text
+    assert "word3999" not in text

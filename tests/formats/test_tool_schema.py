@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from shorten import cut, shorten
 
 from caveman_wasm import Engine, open_memory
+from caveman_wasm.check import check_result
 from caveman_wasm.detect import detect
 from caveman_wasm.formats import FORMATS
 from caveman_wasm.formats.tool_schema import TOOL_SCHEMA, TOOL_SCHEMA_ANNOTATIONS, json_spans
@@ -243,3 +244,22 @@ def test_any_subset_of_texts_may_go_and_json_remains(schemas: list[Any], places:
     ]
     made = shorten(TOOL_SCHEMA, json.dumps(value), places=places)
     json.loads(made.text)
+
+
+def test_definitions_and_results_that_an_earlier_tool_has_word_for_word_stand_once() -> None:
+    given = tools(20)
+    shared = {"richText": {"type": "object", "properties": {"content": {"type": "string", "enum": ["plain", "rich"]}}}}
+    result = {"type": "object", "properties": {"written": {"type": "integer"}, "skipped": {"type": "integer"}}}
+    for i, tool in enumerate(given):
+        tool["inputSchema"]["$defs"] = shared
+        tool["outputSchema"] = {**result, "title": "other"} if i == 7 else result
+    payload = json.dumps({"tools": given}).encode()
+    engine = Engine(open_memory())
+    made = engine.compress(payload)
+    assert check_result(payload, made).findings == []
+    shown = json.loads(made.output)["tools"]
+    assert shown[0]["inputSchema"]["$defs"] == shared
+    assert shown[0]["outputSchema"] == result
+    assert [i for i, tool in enumerate(shown) if "$defs" in tool.get("inputSchema", {})] == [0]
+    assert [i for i, tool in enumerate(shown) if "outputSchema" in tool] == [0, 7], "another one stays"
+    assert all("_caveman_elided" in tool for tool in shown[1:20] if "name" in tool)

@@ -10,6 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from caveman_wasm import Engine, Result, open_memory
+from caveman_wasm.check import check_result
 from caveman_wasm.formats.wrappers import unwrapped
 from caveman_wasm.model import source
 from caveman_wasm.tokens import default_counter
@@ -115,3 +116,76 @@ def test_taking_a_gutter_off_loses_nothing(text: str, kind: str, first: int) -> 
     assert wrapped.text == source(("\n".join(lines) + "\n").encode("utf-8", "surrogatepass"))
     for i in range(len(wrapped.text)):
         assert payload[wrapped.position(i)] == wrapped.text[i]
+
+
+PROGRAM = "\n".join(
+    f"def step_{i}(value):\n    # Step {i} of the run.\n\n    total = value * {i}\n"
+    f"    for part in range(total):\n        value += part // {i + 1}\n    return value\n"
+    for i in range(40)
+)
+ABOVE = {
+    "nothing": "",
+    "a sentence": "Here's the result of running `cat -n` on /repo/steps.py:\n",
+    "two lines": "steps.py\n(first 400 lines)\n",
+}
+BELOW = {
+    "nothing": "",
+    "a remark": "\n(End of file - total 320 lines)\n",
+    "a reminder": "\n<reminder>\nThe file may have changed since.\n</reminder>\n",
+}
+
+
+@pytest.mark.parametrize("above", ABOVE.values(), ids=ABOVE)
+@pytest.mark.parametrize("below", BELOW.values(), ids=BELOW)
+@pytest.mark.parametrize("gutter", GUTTERS.values(), ids=GUTTERS)
+def test_a_gutter_may_have_a_line_above_it_and_a_remark_below(gutter: str, above: str, below: str) -> None:
+    payload = above + numbered(PROGRAM.split("\n"), gutter) + below
+    engine = Engine(open_memory(), counter=default_counter())
+    result = engine.compress(payload)
+    assert result.content_type == "code"
+    assert result.ratio > 0.3
+    assert check_result(payload.encode(), result).findings == []
+    assert result.text.startswith(above)
+    assert below.strip() in result.text
+    kept = [line for line in result.text.splitlines() if not line.startswith(("…", "[caveman"))]
+    assert set(kept) <= set(payload.splitlines())
+    assert engine.compress(result.output).reason == "already_compressed"
+    handle = str(result.recovery_handle)
+    assert engine.retrieve(handle) == payload.encode()
+    assert "Step 31 of the run" in engine.retrieve_query(handle, "step_31").decode()
+
+
+def test_lines_without_a_number_are_few_and_outside() -> None:
+    gutter = GUTTERS["arrow"]
+    lines = numbered(LOG[:40], gutter)
+    assert unwrapped(source(("head\n" + lines + "tail\n").encode())) is not None
+    assert unwrapped(source(("head\n" * 5 + lines).encode())) is None
+    assert unwrapped(source((lines + "tail\n" * 40).encode())) is None
+    assert unwrapped(source(("head\n" + numbered(LOG[:5], gutter)).encode())) is None, "five numbers may be anything"
+    assert unwrapped(source((lines + "between\n" + numbered(LOG[:40], gutter)).encode())) is None, "two files"
+
+
+BESIDE = {
+    "before": "<returncode>0</returncode>\n<output>\n{}\n</output>\n",
+    "after": "<stdout>\n{}\n</stdout>\n<stderr>\nwarning: slow\n</stderr>\n",
+    "named": "<function_results>\n<result>\n<tool_name>read_file</tool_name>\n<stdout>\n{}\n</stdout>\n</result>\n</function_results>\n",
+}
+
+
+@pytest.mark.parametrize("frame", BESIDE.values(), ids=BESIDE)
+@pytest.mark.parametrize("kind", ["log", "json", "code"])
+def test_short_elements_beside_a_wrapper_stay(frame: str, kind: str) -> None:
+    inside = {"log": "\n".join(LOG), "json": json.dumps(orders(120), indent=2), "code": PROGRAM}[kind]
+    payload = frame.format(inside)
+    result = compressed(payload)
+    assert result.content_type == kind
+    assert result.ratio > 0.3
+    assert check_result(payload.encode(), result).findings == []
+    head, tail = frame.split("{}")
+    assert result.text.startswith(head)
+    assert tail in result.text
+
+
+def test_two_wrappers_of_a_kind_in_a_row_are_none() -> None:
+    one = "<file>\n" + "\n".join(LOG[:20]) + "\n</file>\n"
+    assert unwrapped(one + one) is None

@@ -13,6 +13,7 @@ from itertools import accumulate, pairwise
 from typing import Final
 
 from caveman_wasm.formats.json_records import JSON
+from caveman_wasm.formats.text import pieces
 from caveman_wasm.formats.tool_schema import Span, json_spans
 from caveman_wasm.model import ABSENT, Columns, Document, Group, Rewritten, Value, plain
 
@@ -23,6 +24,7 @@ SIBLINGS: Final = 5  # of one role from which they are records
 LONG_RECORD: Final = 1200  # bytes from which a record is entered
 TREE: Final = 0.2  # share of a CDP tree that stays: its members cost more tokens a byte than a snapshot's lines
 CELLS: Final = 24  # columns read of one record
+PREAMBLE: Final = 60  # lines in which the fence around a snapshot begins
 HEADERS: Final = 60  # nodes before and in the first record among which column headers are looked for
 
 _ACTED_ON: Final = frozenset(
@@ -101,11 +103,12 @@ def _nodes(text: str) -> Iterator[_Node]:
     """Lines as nodes; in a devtools snapshot a line that begins no node continues the name above it."""
     lines = text.split("\n")
     starts = accumulate((len(line) + 1 for line in lines), initial=0)
+    above = _above(lines)
     devtools = re.search(r"^ *uid=\w", text, re.ASCII | re.MULTILINE) is not None
     open_node: _Node | None = None
-    for start, line in zip(starts, lines, strict=False):
+    for number, (start, line) in enumerate(zip(starts, lines, strict=False)):
         stop = start + len(line.rstrip("\r"))
-        found = _NODE.match(line[:2000])
+        found = _NODE.match(line[:2000]) if number > above else None
         if found is None or (devtools and found["uid"] is None):
             if devtools and open_node is not None and open_node.indent >= 0:
                 open_node = _Node(open_node.start, stop, open_node.indent, open_node.role, open_node.name)
@@ -121,6 +124,12 @@ def _nodes(text: str) -> Iterator[_Node]:
         open_node = _Node(start, stop, indent, role, name)
     if open_node is not None:
         yield open_node
+
+
+def _above(lines: Sequence[str]) -> int:
+    """The line of the fence that opens the snapshot: what stands above it (address, title) is no node; else -1."""
+    fences = (i for i, line in enumerate(lines[:PREAMBLE]) if line.startswith("```"))
+    return next((i for i in fences if lines[i + 1 : i + 2] and lines[i + 1].startswith(("- ", "uid="))), -1)
 
 
 def _said(line: str, found: re.Match[str]) -> str:
@@ -182,8 +191,9 @@ def _outline(
     group.pinned = [i for i, (a, b) in enumerate(units) if b - a > 1 or _stays(text, nodes[a])]
     if level < LEVELS:
         for i, (a, b) in enumerate(units):
-            if b - a > 1:
-                group.children[i] = [_records(text, nodes, ends, a, b, level + 1)]
+            inside = [_records(text, nodes, ends, a, b, level + 1)] if b - a > 1 else pieces(text, starts[i], stops[i])
+            if inside:
+                group.children[i] = inside
     return group
 
 

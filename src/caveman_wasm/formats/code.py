@@ -672,6 +672,13 @@ def _cells(row: str) -> list[Value] | None:
     return cells
 
 
+def _target(text: str) -> int | None:
+    """Bytes to come down to. Where a body's head tells little more than its signature, small files give up more than
+    others may (select.budget)."""
+    size = len(text)
+    return int(max(Code.keep * size, min(0.45 * size, 2700))) + 240 if size > 1024 else None
+
+
 class Code:
     """The format of programs in any language."""
 
@@ -687,7 +694,7 @@ class Code:
         newline = "\n" if "\n" in text or "\r" not in text else "\r"
         language = guess(text)
         groups = _Cutter(_Source(text, newline, language)).members(0, text.count(newline) + 1, "", 0, "parts")
-        return Document(text, self.name, groups, len(text), newline=newline) if groups else None
+        return Document(text, self.name, groups, len(text), newline=newline, target=_target(text)) if groups else None
 
     def marker(self, sentence: str, count: int, facts: str, group: Group, document: Document) -> str:
         """A bare line, also where it stands within one."""

@@ -32,6 +32,7 @@ PARAGRAPH: Final = 3_000  # bytes up to which a paragraph's first sentence stays
 TABLE: Final = 300  # bytes; the same for a table
 DATA: Final = 2_000  # bytes of a data script (JSON-LD, embedded state) that can be found by a question
 LINKED: Final = 0.5  # share of link text from which a part that is named like navigation is navigation
+SHELL: Final = 400  # bytes of content below which a page is a shell that a program fills
 PARTS: Final = "[Other parts of the page]"  # the line above them; text of the page cannot be equal to it
 
 # ---------------------------------------------------------------- the lexer
@@ -383,6 +384,7 @@ class _Writer:
         self.cells = -1  # cells written of the row; -1 outside of rows
         self.link: tuple[int, int] | None = None  # where the open link's text begins among the pieces, its node
         self.linked: set[str] = set()
+        self.fields: set[tuple[str, str]] = set()  # names and values of the preamble
         self.heading = False  # within a heading of the content
 
     @property
@@ -539,6 +541,9 @@ class _Writer:
         name = (attributes.get("name") or attributes.get("property") or "").lower()
         content = attributes.get("content", "")
         if name in _FIELDS and content:
+            if (said := (_FIELDS[name], _value(content))) in self.fields:
+                return
+            self.fields.add(said)
             at = max(self.page.text.find(content, event.at, event.stop), event.at)
             self._field(_FIELDS[name], at, event.stop, content)
         elif name and content and name not in ("viewport", "generator"):
@@ -794,7 +799,7 @@ class Html:
         for group in groups:
             _pin(text, group)
         if at >= 0:
-            groups = [*groups, _parts(text, at + len(PARTS) + 2)]
+            groups = [*groups, _parts(text, at + len(PARTS) + 2, at)]
         return Document(text, self.name, groups, len(text), newline="") if groups else None
 
     def marker(self, sentence: str, count: int, facts: str, group: Group, document: Document) -> str:
@@ -804,10 +809,12 @@ class Html:
         return sentence + "\n"
 
 
-def _parts(text: str, start: int) -> Group:
+def _parts(text: str, start: int, content: int) -> Group:
+    """What is no content: counted by kind, unless asked for. A page of hardly any content is made of such parts."""
     found = list(_PART.finditer(text, start))
     kinds = [match[1] for match in found]
-    return Group([m.start() for m in found], [m.end() for m in found], "outline", "parts", reader=_Parts(kinds))
+    starts, stops = [m.start() for m in found], [m.end() for m in found]
+    return Group(starts, stops, "outline" if content < SHELL else "pinned", "parts", reader=_Parts(kinds))
 
 
 def _pin(text: str, root: Group) -> None:

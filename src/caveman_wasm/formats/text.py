@@ -17,7 +17,7 @@ from typing import Final, Literal
 from caveman_wasm.formats.tabular import Rows, is_rule, pipe_rows
 from caveman_wasm.model import Document, Group, Rewritten, plain, source
 
-__all__ = ["TEXT", "Text"]
+__all__ = ["TEXT", "Text", "pieces"]
 
 SMALL: Final = 90  # bytes; a paragraph up to this is never cut
 PREAMBLE: Final = 1_500  # bytes of front matter, header fields or a first block that always stay
@@ -310,8 +310,22 @@ def _sentences(text: str, start: int, stop: int) -> tuple[list[int], list[int]]:
     ends.append(stop)
     if max(b - a for a, b in zip(begins, ends, strict=True)) <= LONG:
         return begins, ends
-    pieces = [m.span() for a, b in zip(begins, ends, strict=True) for m in _PIECES.finditer(text, a, b)]
-    return [a for a, _ in pieces], [max(a + 1, a + len(text[a:b].rstrip(_SPACE))) for a, b in pieces]
+    cut = [_pieces(text, a, b) for a, b in zip(begins, ends, strict=True)]
+    return [a for starts, _ in cut for a in starts], [b for _, stops in cut for b in stops]
+
+
+def _pieces(text: str, start: int, stop: int) -> tuple[list[int], list[int]]:
+    """Spans of the pieces of a text without an end, cut at blanks."""
+    spans = [m.span() for m in _PIECES.finditer(text, start, stop)]
+    return [a for a, _ in spans], [max(a + 1, a + len(text[a:b].rstrip(_SPACE))) for a, b in spans]
+
+
+def pieces(text: str, start: int, stop: int, heading: str = "") -> list[Group]:
+    """A long text without an end as a group of which the first piece stays; none where it is not long."""
+    if stop - start <= LONG:
+        return []
+    starts, stops = _pieces(text, start, stop)
+    return [Group(starts, stops, "outline", "pieces", markers="end", heading=heading, pinned=(0,))]
 
 
 def _weighty(text: str, starts: Sequence[int], stops: Sequence[int]) -> list[int]:
@@ -340,7 +354,7 @@ def _line_group(lines: _Lines, first: int, last: int, pinned: Sequence[int]) -> 
     """The lines that are not empty, the ones at ``pinned`` (-1: the last) kept."""
     full = [i for i in range(first, last) if not lines.blank[i]]
     if len(full) < 4:
-        return []
+        return [group for i in full for group in pieces(lines.text, *lines.span(i, i + 1))]
     starts, stops = [lines.at[i] for i in full], [lines.at[i] + len(lines.bare[i]) for i in full]
     return [Group(starts, stops, "outline", "lines", pinned=[i % len(full) for i in pinned])]
 

@@ -1,8 +1,9 @@
 """Lists of tools (MCP, OpenAI, Anthropic): every tool and parameter with its type, enum, required and default stays.
 
 What may go: sentences of a description, its first and those that state a constraint last of all; long examples and
-other annotations, by their object's one marker. A description is a text of its own: its marker stands at its end.
-`toolschema-annotations` (forced only) takes the annotation keys off and leaves everything else as it is.
+other annotations; shared definitions and results that an earlier tool has word for word; all by their object's one
+marker. A description is a text of its own: its marker stands at its end. `toolschema-annotations` (forced only) takes
+the annotation keys off and leaves everything else as it is.
 """
 
 from __future__ import annotations
@@ -20,6 +21,7 @@ __all__ = ["TOOL_SCHEMA", "TOOL_SCHEMA_ANNOTATIONS", "Span", "json_spans"]
 MARKER_COST: Final = 80  # bytes a marker is reckoned at while planning (select.py)
 
 _ANNOTATIONS: Final = frozenset(("title", "examples", "example", "$comment", "$schema"))
+_SHARED: Final = frozenset(("$defs", "definitions", "outputSchema", "execution", "_meta"))  # no parameters: shown once
 _MAPS: Final = frozenset(("properties", "patternProperties", "$defs", "definitions", "dependentSchemas"))  # of schemas
 _SCHEMAS: Final = frozenset(
     "items prefixItems additionalItems contains additionalProperties unevaluatedProperties unevaluatedItems"  # noqa: SIM905
@@ -119,7 +121,8 @@ class ToolSchema:
             return None
         starts, stops = [t.start for t in tools.items], [t.stop for t in tools.items]
         group = Group(starts, stops, "outline", "tools", reader=_Tools(text, tools), pinned=range(len(starts)))
-        group.children = {i: [g] for i, tool in enumerate(tools.items) if len(g := _texts(text, tool))}
+        seen: set[str] = set()
+        group.children = {i: [g] for i, tool in enumerate(tools.items) if len(g := _texts(text, tool, seen))}
         leaves = sum(g.extent for groups in group.children.values() for g in groups)
         target = len(text) - leaves + MARKER_COST * (len(group.children) + 1)
         return Document(text, self.name, [group], root.stop - 1, newline="", target=target)
@@ -143,11 +146,20 @@ def _tools(root: Span) -> Span | None:
     return at
 
 
-def _texts(text: str, tool: Span) -> Group:
-    """What a tool may give up, in order: descriptions of parameters, later sentences, annotations."""
+def _texts(text: str, tool: Span, seen: set[str]) -> Group:
+    """What a tool may give up, in order: descriptions of parameters, later sentences, annotations, what is ``seen``."""
     found: list[tuple[int, int]] = []
+    gone: list[Span] = []  # what is inside of these goes with them
     for schema in _schemas(tool):
+        if any(part.start <= schema.start < part.stop for part in gone):
+            continue
         members: set[int] = set()
+        for i in (i for i, key in enumerate(schema.keys or ()) if key in _SHARED):
+            said = text[schema.heads[i] : schema.items[i].stop]
+            if said in seen:
+                members.add(i)
+                gone.append(schema.items[i])
+            seen.add(said)
         for i, (key, item) in enumerate(zip(schema.keys or (), schema.items, strict=True)):
             if key == "description" and text[item.start] == '"':
                 sentences = _sentences(text, item.start + 1, item.stop - 1)
