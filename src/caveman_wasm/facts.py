@@ -106,6 +106,20 @@ def named(name: str) -> str:
     return name if bare else _string(name)
 
 
+_EXACT: Final = Context(prec=60, traps=[Inexact])
+
+
+def _at(values: Sequence[str], near: Sequence[float], wanted: float) -> list[str]:
+    return [v for v, number in zip(values, near, strict=True) if number == wanted]
+
+
+def _total(numbers: Sequence[str]) -> Decimal:
+    """Their exact sum, in the context's precision; whole numbers are added as such, which is faster."""
+    if any(sign in "\0".join(numbers) for sign in ".eE"):
+        return sum(map(Decimal, numbers), Decimal(0))
+    return Decimal(0) + sum(map(int, numbers))
+
+
 class _Tally:
     """One field over the units of a run, fed chunk by chunk in bounded memory."""
 
@@ -126,7 +140,7 @@ class _Tally:
         self.total += len(values)
         if self.dead:
             return
-        present = [v for v in values if v is not None]
+        present = values if None not in values else [v for v in values if v is not None]
         self.absent += len(values) - len(present)
         kinds = set(map(type, present))
         if self.kind is None and len(kinds) == 1:
@@ -134,9 +148,9 @@ class _Tally:
         if kinds - {self.kind} or self.kind not in (str, Number, None):
             self.dead = True
             return
-        self._learn([v for v in present if isinstance(v, str)])
+        self._learn(present)  # type: ignore[arg-type]  # their kind has been looked at
 
-    def _learn(self, present: list[str]) -> None:
+    def _learn(self, present: Sequence[str]) -> None:
         distinct = set(present)
         if self.counts is not None:
             if len(distinct) <= MANY:
@@ -158,23 +172,27 @@ class _Tally:
         if self.stamp is not None and distinct:
             self._date(distinct)
 
-    def _measure(self, present: list[str], distinct: set[str]) -> None:
+    def _measure(self, present: Sequence[str], distinct: set[str]) -> None:
         if (self.typed and self.kind is str) or not all(map(NUMBER.fullmatch, distinct)):
             self.numeric = False
             return
-        ends = distinct | ({self.low, self.high} - {""})
+        ends = [*(distinct | ({self.low, self.high} - {""}))]
         if ends:  # of equal numbers spelled differently the shorter, then the lesser spelling: no hash order
-            self.low = min(ends, key=lambda v: (Decimal(v), len(v), v))
-            self.high = max(ends, key=lambda v: (Decimal(v), -len(v), v))
-        if self.summed:
+            near = list(map(float, ends))  # rounding keeps their order: only what it makes equal is compared exactly
+            self.low = min(_at(ends, near, min(near)), key=lambda v: (Decimal(v), len(v), v))
+            self.high = max(_at(ends, near, max(near)), key=lambda v: (Decimal(v), -len(v), v))
+        if self.summed and not is_identifier(self.name):
             try:
-                with localcontext(Context(prec=60, traps=[Inexact])):
-                    self.sum += sum(map(Decimal, present), Decimal(0))
-            except (Inexact, ArithmeticError):
+                with localcontext(_EXACT):
+                    self.sum += _total(present)
+            except (ArithmeticError, ValueError):  # more digits than the context or `int` takes
                 self.summed = False
 
     def _date(self, distinct: set[str]) -> None:
         """Times of one fixed-width spelling order as strings do."""
+        if not _STAMP.fullmatch(next(iter(distinct))):
+            self.stamp = None
+            return
         masks = {v.translate(_DIGITS) for v in distinct} | ({self.stamp} - {""})
         zone = {v[19:].lstrip("0123456789.,") for v in distinct}
         if len(masks) != 1 or len(zone) > 1 or not all(map(_STAMP.fullmatch, distinct)):

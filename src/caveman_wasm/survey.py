@@ -70,9 +70,14 @@ class _Field:
             return
         for v in strange:
             self.strange.setdefault(v, [start + values.index(v), 0])[1] += values.count(v)
+        assert self.numbers is not None
+        if len(measured) == len(distinct) and ABSENT not in values:
+            self.numbers += map(measured.__getitem__, values)  # type: ignore[arg-type]
+            self.where += range(start, start + len(values))
+            return
         for i, v in enumerate(values, start):
             if v in measured:
-                self.numbers.append(measured[v])  # type: ignore[union-attr]
+                self.numbers.append(measured[v])
                 self.where.append(i)
 
     def rare(self, n: int) -> list[list[int]]:

