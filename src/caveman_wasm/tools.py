@@ -20,7 +20,19 @@ from caveman_wasm.references import parse_reference
 if TYPE_CHECKING:
     from caveman_wasm.engine import Engine
 
-__all__ = ["TOOLS", "Guards", "StormGuard", "Tool", "ToolAnswer", "call", "failed", "listing", "report", "stats_answer"]
+__all__ = [
+    "TOOLS",
+    "Guards",
+    "StormGuard",
+    "Tool",
+    "ToolAnswer",
+    "call",
+    "failed",
+    "hand_out",
+    "listing",
+    "report",
+    "stats_answer",
+]
 
 SESSIONS: Final = 1000  # whose questions are remembered; the one that was silent longest is forgotten first
 QUESTIONS: Final = 5  # different queries to one reference that are answered without a word (SPEC 7)
@@ -55,6 +67,11 @@ class ToolAnswer:
     def text(self) -> str:
         """``output`` as str, undecodable bytes as U+FFFD."""
         return self.output.decode("utf-8", "replace")
+
+    @property
+    def frame(self) -> tuple[str, str]:
+        """What stands before and after ``output`` where a door has one text for all of it: the code, the notes."""
+        return f"{self.error}: " if self.error else "", "".join(f"\n\n[caveman: {note}]" for note in self.notes)
 
 
 @dataclass(slots=True)
@@ -146,10 +163,15 @@ def call(engine: Engine, guard: StormGuard, name: str, arguments: Mapping[str, A
         said = f"Internal error ({type(error).__name__}); nothing was changed. Go on without this tool."
         answer = ToolAnswer(said.encode(), error=CavemanError.code)
     if answer.error or name != "caveman_compress":
-        engine.hand_out(answer.output)
-    for note in answer.notes:
-        engine.hand_out(note.encode())
+        hand_out(engine, answer)
     return answer
+
+
+def hand_out(engine: Engine, answer: ToolAnswer) -> None:
+    """Note the answer, in one text or in parts, as what that engine does not compress again."""
+    before, after = answer.frame
+    for given in (answer.output, before.encode() + answer.output + after.encode(), *map(str.encode, answer.notes)):
+        engine.hand_out(given)
 
 
 def failed(error: CavemanError) -> ToolAnswer:

@@ -18,6 +18,8 @@ import {
   type Row,
   type StartArguments,
   type Stats,
+  type ToolInfo,
+  type ToolReport,
 } from "./protocol.js";
 import type { Counter } from "./tokens.js";
 
@@ -51,7 +53,8 @@ export function createHost(counter: Counter, hook?: PersistenceHook): Handlers {
         snapshot,
         pyodide: pyodide.version,
       };
-      return { pyodide: pyodide.version };
+      const [tools] = await ask<ToolInfo[]>(door, "tools");
+      return { pyodide: pyodide.version, tools };
     },
     compress: async ({ payload, options: { mode, contentType, query, maxTokens } }) => {
       const [report, output] = await ask<Report>(door, "compress", payload, mode, contentType, query, maxTokens);
@@ -95,6 +98,10 @@ export function createHost(counter: Counter, hook?: PersistenceHook): Handlers {
     importBundle: async ({ payload }) => {
       const [counts] = await ask<BundleCounts>(door, "import", payload);
       return counts;
+    },
+    callTool: async ({ name, given, session }) => {
+      const [said, output] = await ask<ToolReport>(door, "call_tool", name, given, session);
+      return { said, output: output! };
     },
   };
 }

@@ -25,10 +25,12 @@ import {
   type Stats,
 } from "./protocol.js";
 import type { Counter } from "./tokens.js";
+import { toolList, type Tool } from "./tools.js";
 
 export { CavemanError, type CompressOptions, type Counter, type Payload, type Stats };
 export type { IndexRow, PersistenceHook, StoredRecord } from "./hook.js";
-export type { BundleCounts, Health, Marker, RecordInfo } from "./protocol.js";
+export type { BundleCounts, Health, Marker, RecordInfo, ToolInfo, ToolSchema } from "./protocol.js";
+export type { Tool, ToolAnswer, ToolCallOptions } from "./tools.js";
 
 export interface CavemanOptions {
   /** The folder that holds worker.js and pyodide/; by default the one this module came from. */
@@ -61,6 +63,8 @@ export interface CompressResult extends Report {
 export interface Caveman {
   /** The version of Pyodide that runs the engine. */
   readonly pyodideVersion: string;
+  /** What an agent or its host may call, ready for any protocol; the adapters are made from it. */
+  readonly tools: readonly Tool[];
   /** A shorter text that says what was left out; the exact bytes stay behind `recoveryHandle`. */
   compress(payload: Payload, options?: CompressOptions): Promise<CompressResult>;
   /** The exact bytes behind a reference. */
@@ -145,9 +149,10 @@ export async function createCaveman(options: CavemanOptions = {}): Promise<Cavem
   const link = inline ? await inlineLink(counter, hook) : workerLink(baseURL, hook);
   const lifeLock = inline ? undefined : newLifeLock();
   const started = link.call("start", { baseURL, maxBytes, persistence, epoch, lifeLock });
-  const { pyodide } = await withinLimits(started, link, options, baseURL);
+  const { pyodide, tools } = await withinLimits(started, link, options, baseURL);
   if (lifeLock) (link as WorkerLink).watchLife(lifeLock, lost("it was ended"));
-  return openCaveman(link, pyodide, persistence === "indexeddb" ? askToPersist() : () => null);
+  const persistGranted = persistence === "indexeddb" ? askToPersist() : () => null;
+  return { pyodideVersion: pyodide, tools: toolList(link, tools), ...openCaveman(link, persistGranted) };
 }
 
 /** Asks the browser not to evict the origin's data. A person may have to answer: nobody waits for it. */
@@ -237,7 +242,9 @@ function strings(references: readonly string[]): readonly string[] {
   throw invalidArguments("References are a list of strings such as ccr_….");
 }
 
-function openCaveman(link: Link, pyodideVersion: string, persistGranted: () => boolean | null): Caveman {
+type Calling = Omit<Caveman, "pyodideVersion" | "tools">;
+
+function openCaveman(link: Link, persistGranted: () => boolean | null): Calling {
   const retrieve = async (reference: string, query?: string): Promise<Uint8Array> => {
     if (typeof reference !== "string") {
       throw invalidArguments("A reference is a string such as ccr_… (a result without a handle needs none: its text is whole).");
@@ -245,7 +252,6 @@ function openCaveman(link: Link, pyodideVersion: string, persistGranted: () => b
     return (await link.call("retrieve", query === undefined ? { reference } : { reference, query })).output;
   };
   return {
-    pyodideVersion,
     async compress(payload, options = {}) {
       check(options, COMPRESS_OPTIONS);
       const { output, report } = await link.call("compress", { payload: await payloadBytes(payload), options });

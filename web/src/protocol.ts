@@ -101,6 +101,34 @@ export interface BundleCounts {
   readonly known: number;
 }
 
+/** A row of the tool table (tools.py). `audience`: "model" reads shortened texts, "host" hands them to one. */
+export interface ToolInfo {
+  readonly name: string;
+  readonly title: string;
+  readonly description: string;
+  /** JSON Schema of the arguments: always an object's. */
+  readonly inputSchema: ToolSchema;
+  readonly annotations: Readonly<Record<"readOnlyHint" | "destructiveHint" | "idempotentHint" | "openWorldHint", boolean>>;
+  readonly audience: "model" | "host";
+}
+export interface ToolSchema {
+  readonly type: "object";
+  readonly properties: Readonly<Record<string, { readonly type: "string" | "integer"; readonly description: string; readonly minimum?: number }>>;
+  readonly required: readonly string[];
+  readonly additionalProperties: false;
+}
+
+/** What a tool says of its answer, in the tools' own snake_case, less the answer itself. */
+export interface ToolReport {
+  /** Words of ours about the answer, never mixed into it. */
+  readonly notes: readonly string[];
+  readonly report: Readonly<Record<string, unknown>> | null;
+  readonly error: string | null;
+  readonly reference: string | null;
+  /** What stands before and after it where all of it must be one text. */
+  readonly frame: readonly [before: string, after: string];
+}
+
 export interface StartArguments {
   /** Absolute URL of the folder that holds `pyodide/`. Ends in a slash. */
   readonly baseURL: string;
@@ -115,7 +143,7 @@ export interface StartArguments {
 
 /** Method → what goes in, what comes back. */
 export interface Calls {
-  start: { args: StartArguments; value: { readonly pyodide: string } };
+  start: { args: StartArguments; value: { readonly pyodide: string; readonly tools: readonly ToolInfo[] } };
   compress: {
     args: { readonly payload: Uint8Array; readonly options: CompressOptions };
     value: { readonly output: Uint8Array; readonly report: Report };
@@ -129,6 +157,10 @@ export interface Calls {
   forget: { args: { readonly references: readonly string[] }; value: { readonly forgotten: number } };
   exportBundle: { args: { readonly references?: readonly string[] }; value: { readonly bundle: Blob } };
   importBundle: { args: { readonly payload: Uint8Array }; value: BundleCounts };
+  callTool: {
+    args: { readonly name: string; readonly given: Uint8Array; readonly session: string };
+    value: { readonly output: Uint8Array; readonly said: ToolReport };
+  };
 }
 
 export type Method = keyof Calls;

@@ -24,7 +24,7 @@ from caveman_wasm.store import Store, open_memory, open_store
 from caveman_wasm.store.bundle import BundleReader, BundleWriter, held_ids, item_id
 from caveman_wasm.store.checks import object_size, record_size
 from caveman_wasm.tokens import Counter
-from caveman_wasm.tools import Guards, ToolAnswer, call, failed, listing, stats_answer
+from caveman_wasm.tools import Guards, ToolAnswer, call, failed, hand_out, listing, stats_answer
 
 __all__ = ["BrowserDoor"]
 
@@ -145,15 +145,16 @@ class BrowserDoor:
     async def _call_tool(self, name: str, arguments: JsBytes, session: str = "") -> tuple[dict[str, Any], bytes]:
         """Answer a tool call; ``arguments`` is a JSON object in UTF-8, ``session`` names whose questions these are.
 
-        The value is ``{"notes", "report", "error", "reference"}`` in the tools' own spelling, the bytes are the tool's
-        output. An error of the tool is such an answer too, its message the bytes: models read them.
+        The value is ``{"notes", "report", "error", "reference", "frame"}`` in the tools' own spelling, the bytes are
+        the tool's output. An error of the tool is such an answer too, its message the bytes: models read them.
         """
         try:
             answer = await self._answered(name, _arguments(arguments.to_bytes()), session)
         except CavemanError as error:
             answer = failed(error)
-            self._engine.hand_out(answer.output)
+            hand_out(self._engine, answer)
         said = {"notes": answer.notes, "report": answer.report, "error": answer.error, "reference": answer.reference}
+        said |= {"frame": answer.frame}
         return said, answer.output
 
     async def _answered(self, name: str, arguments: Mapping[str, Any], session: str) -> ToolAnswer:
