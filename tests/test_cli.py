@@ -73,6 +73,18 @@ def test_retrieve_with_a_question_gives_a_part(shell: Shell) -> None:
     assert len(view) < len(LOG) / 2
 
 
+def test_explain_says_on_stderr_why_each_unit_is_shown(shell: Shell) -> None:
+    name = report(shell("compress", stdin=LOG))["recovery_handle"]
+    plain, explained = (shell("retrieve", name, "order", "4077", *more) for more in ((), ("--explain",)))
+    assert explained.stdout == plain.stdout
+    assert plain.stderr == b""
+    said = report(explained)
+    assert said["whole"] is False
+    assert "4077" in said["units"][0]["terms"]
+    assert LOG[said["units"][0]["start"] : said["units"][0]["stop"]] in plain.stdout
+    assert report(shell("retrieve", name, "--explain")) == {"whole": True, "units": []}
+
+
 @pytest.mark.parametrize(
     ("reference", "code"),
     [

@@ -327,3 +327,19 @@ def test_two_processes_with_different_hash_seeds_print_the_same_bytes() -> None:
     }
     assert len(runs) == 1
     assert len(next(iter(runs)).splitlines()) == len(list(inputs()))
+
+
+def test_explain_gives_the_same_bytes_and_why_each_unit_is_shown() -> None:
+    logged = "\n".join(log_lines(300, 2)).encode()
+    engine = Engine(open_memory())
+    assert engine.store is not None
+    name = engine.store.put(Recovery("log", "log/1", 9, 3, logged))
+    seen = engine.retrieve_query(name, "order 4077 verified", explain=True)
+    assert seen.output == engine.retrieve_query(name, "order 4077 verified")
+    assert all(unit.score > 0 and unit.terms for unit in seen.units)
+    best = max(seen.units, key=lambda unit: unit.score)
+    assert b"order 4077 " in logged[best.start : best.stop]
+    assert {"order", "4077"} <= best.terms.keys()
+    for whole in ("", "unicorn"):
+        seen = engine.retrieve_query(name, whole, explain=True)
+        assert (seen.output, seen.units) == (logged, ())

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import json
+
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from caveman_wasm import cutting
 from caveman_wasm.formats.tabular import TABULAR
 from caveman_wasm.formats.text import TEXT
 from caveman_wasm.markers import NON_ADJACENT
@@ -28,7 +31,7 @@ def lined(text: str, **more: object) -> Document:
 
 def view(document: Document, query: str) -> str | None:
     found = narrow(document, query, CLOSING)
-    return None if found is None else plain(found)
+    return None if found is None else plain(found[0])
 
 
 LOG = "".join(f"entry {i:03} {word} happened at noon and nothing else is known of it\n" for i, word in enumerate(
@@ -135,10 +138,91 @@ def test_what_stands_around_an_envelope_can_be_asked_for_too() -> None:
     assert '{"name": "report", "text": "' in shown
 
 
+# ---------------------------------------------------------------- which unit
+
+
+def nested(*children: str) -> Document:
+    """Three chapters of lines, of which the second holds ``children``; chapters are large enough to be entered."""
+    chapters = [
+        [f"line {n} of the first\n" for n in range(400)],
+        [*children],
+        [f"line {n}, third\n" for n in range(900)],
+    ]
+    chapters[1][1:1] = [f"filler {n} of the second\n" for n in range(300)]
+    text, at, starts, stops = "", 0, [], []
+    inside: dict[int, list[Group]] = {}
+    for number, lines in enumerate(chapters):
+        begins = [at := at + len(line) for line in lines]
+        begins = [start - len(line) for start, line in zip(begins, lines, strict=True)]
+        ends = [start + len(line) - 1 for start, line in zip(begins, lines, strict=True)]
+        inside[number] = [Group(begins, ends, "records", "lines")]
+        starts.append(begins[0])
+        stops.append(ends[-1])
+        text += "".join(lines)
+    group = Group(starts, stops, "tree", "chapters", children=inside)
+    return Document(source(text.encode()), "log", [group], len(text))
+
+
+def test_the_innermost_unit_that_holds_all_the_words_is_shown_alone() -> None:
+    shown = view(nested("otter alone\n", "badger alone\n", "otter and badger\n"), "otter badger")
+    assert shown is not None
+    assert "otter and badger" in shown
+    assert "filler" not in shown
+
+
+def test_where_no_unit_holds_all_the_words_the_one_around_them_is_shown() -> None:
+    document = nested("otter alone\n", "badger alone\n")
+    shown = view(document, "otter badger")
+    assert shown is not None
+    start, stop = document.groups[0].starts[1], document.groups[0].stops[1]
+    assert plain(document.text[start:stop]) in shown
+    assert "of the first" not in shown
+
+
+def test_the_unit_around_is_not_shown_when_it_is_more_than_a_view_may_have() -> None:
+    document = nested(
+        "otter alone\n", *(f"padding of this chapter, number {n}\n" for n in range(900)), "badger alone\n"
+    )
+    shown = view(document, "otter badger")
+    assert shown is not None
+    assert shown.splitlines()[1:4:2] == ["otter alone", "badger alone"]
+    assert "padding" not in shown
+
+
+def test_it_is_said_of_every_unit_shown_what_it_scored_and_which_words_hit() -> None:
+    document = lined(LOG.replace("entry 100 thunder", "entry 100 thunder thunder"))
+    shown = narrow(document, "thunder rain thunder unicorn", CLOSING)
+    assert shown is not None
+    first, second = shown[1]
+    assert plain(document.text[first.start : first.stop]).startswith("entry 100 thunder")
+    assert (first.terms, second.terms, first.part) == ({"thunder": 2}, {"thunder": 1}, 0)
+    assert first.score > second.score > 0
+
+
+def test_a_slice_of_json_is_the_payloads_own_spelling_white_space_and_all() -> None:
+    text = json.dumps([{"id": n, "name": f"n{n}", "tags": ["a", "b"]} for n in range(200)], indent=2)
+    shown = cutting.view(text, "n150", "ccr_" + "0" * 32)
+    assert shown is not None
+    written, (unit,) = shown
+    assert text[unit.start : unit.stop] in written
+    assert json.loads(text[unit.start : unit.stop])["id"] == 150
+    numbered = "".join(f"{n:6}\t{line}\n" for n, line in enumerate(text.split("\n"), 1))  # a gutter stays where it is
+    shown = cutting.view(numbered, "n150", "ccr_" + "0" * 32)
+    assert shown is not None
+    assert numbered[shown[1][0].start : shown[1][0].stop] in shown[0]
+
+
+def test_a_unit_of_an_envelope_is_said_to_be_of_its_text() -> None:
+    inner = lined(LOG)
+    shown = narrow(enveloped(inner), "thunder", CLOSING)
+    assert shown is not None
+    assert [(unit.part, unit.start) for unit in shown[1]] == [(1, inner.groups[0].starts[n]) for n in (100, 200)]
+
+
 def test_the_view_names_the_text_it_is_of() -> None:
     shown = narrow(lined(LOG), "thunder", CLOSING, origin="text of an HTML page")
     assert shown is not None
-    assert shown.startswith("[caveman: text of an HTML page]\n")
+    assert shown[0].startswith("[caveman: text of an HTML page]\n")
 
 
 def test_bytes_that_are_no_text_come_back_as_they_are() -> None:
@@ -147,7 +231,7 @@ def test_bytes_that_are_no_text_come_back_as_they_are() -> None:
     stops = [i for i, c in enumerate(text) if c == "\n"]
     shown = narrow(Document(text, "log", [Group(starts, stops, "records", "entries")], len(text)), "thunder", CLOSING)
     assert shown is not None
-    assert "\nthunder \xff\xfe\x80 day\n" in shown
+    assert "\nthunder \xff\xfe\x80 day\n" in shown[0]
 
 
 WORDS = st.lists(
@@ -163,11 +247,13 @@ def test_a_view_is_made_of_slices_between_gap_lines(pieces: list[str], query: st
     shown = narrow(document, query, CLOSING) if document is not None else None
     if document is None or shown is None:
         return
-    assert len(shown) < len(text)
-    assert shown.endswith(f"\n{CLOSING}\n")
+    written, units = shown
+    assert len(written) < len(text)
+    assert written.endswith(f"\n{CLOSING}\n")
+    assert all(text[unit.start : unit.stop].strip("\r\n") in written for unit in units)
     gap = source(NON_ADJACENT.encode())
     at = 0
-    for run in shown.removesuffix(f"{CLOSING}\n").split(gap):
+    for run in written.removesuffix(f"{CLOSING}\n").split(gap):
         lines = [line for line in run.split("\n") if not line.startswith("[caveman: in ")]
         found = text.find("\n".join(lines).strip("\n"), at)
         assert found >= 0

@@ -16,7 +16,7 @@ from caveman_wasm.formats import FORMATS
 from caveman_wasm.formats.base import Joined, join
 from caveman_wasm.formats.base64_string import is_base64
 from caveman_wasm.formats.wrappers import put_back, unwrapped
-from caveman_wasm.model import Document, Rewritten, Run
+from caveman_wasm.model import Document, Rewritten, Run, ShownUnit
 from caveman_wasm.narrow import narrow
 from caveman_wasm.select import Order, budget, left_out, order
 
@@ -84,13 +84,13 @@ def _cut(document: Document, text: str, query: str) -> Cut:
     return Cut(document, parts)
 
 
-def view(text: str, query: str, handle: str) -> str | None:
-    """The part of source text that answers ``query``; None when there is none, or none that is smaller."""
+def view(text: str, query: str, handle: str) -> tuple[str, tuple[ShownUnit, ...]] | None:
+    """The part of source text that answers ``query``, and its units; None when there is none, or none smaller."""
     kind, document = _taken(text, narrowing=True)
     if document is None:
         return None
     _open(document, narrowing=True)
-    return narrow(document, query, markers.view(handle), origin=_TEXT_OF.get(kind))
+    return narrow(document, query, markers.view(handle), original=text, origin=_TEXT_OF.get(kind))
 
 
 def _open(document: Document, narrowing: bool = False) -> None:

@@ -9,11 +9,11 @@ from __future__ import annotations
 import json
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, Literal, overload
 
 from caveman_wasm import markers
 from caveman_wasm.errors import CavemanError, InputTooLarge, InvalidArguments, StoreUnavailable
-from caveman_wasm.model import MAX_PAYLOAD, Marker, Recovery, Result, Stats, raw, source
+from caveman_wasm.model import MAX_PAYLOAD, Marker, Recovery, Result, Stats, View, raw, source
 from caveman_wasm.references import handle as handle_of
 from caveman_wasm.references import parse_reference
 from caveman_wasm.store.base import Store
@@ -282,26 +282,37 @@ class Engine:
         """Note bytes that a door gives to an agent: this engine does not compress them again (`retrieved`)."""
         self._handed_out.add(handle_of(output))
 
-    def retrieve_query(self, reference: str, query: str) -> bytes:
+    @overload
+    def retrieve_query(self, reference: str, query: str, *, explain: Literal[False] = False) -> bytes: ...
+    @overload
+    def retrieve_query(self, reference: str, query: str, *, explain: Literal[True]) -> View: ...
+    def retrieve_query(self, reference: str, query: str, *, explain: bool = False) -> bytes | View:
         """The part of the original that answers ``query``: whole units, gaps marked, closing with the reference.
 
-        The whole original, and nothing else, when nothing matches or a part would not be smaller.
+        The whole original, and nothing else, when nothing matches or a part would not be smaller. With ``explain``
+        a View: the same bytes, and of each unit shown its score and the words of the question that hit.
         """
+        found = self._view(reference, query)
+        return found if explain else found.output
+
+    def _view(self, reference: str, query: str) -> View:
         if not isinstance(query, str):
             raise InvalidArguments(f"query must be a str, not {type(query).__name__}.")
         whole = self.retrieve(reference)
         if not query.strip():
-            return whole
+            return View(whole)
         from caveman_wasm import cutting
 
         payload = _read(whole)
         handle = parse_reference(reference).id
-        view = cutting.view(payload.text, query, handle)
-        if view is None:
-            return whole
-        output = payload.written(view)
+        found = cutting.view(payload.text, query, handle)
+        if found is None:
+            return View(whole)
+        output = payload.written(found[0])
+        if len(output) >= len(whole):
+            return View(whole)
         self.hand_out(output)
-        return output if len(output) < len(whole) else whole
+        return View(output, found[1])
 
     def retrieve_metadata(self, handle: str) -> bytes | None:
         """The options that made the record's text, as canonical JSON, or None."""

@@ -35,6 +35,7 @@ __all__ = [
     "Row",
     "as_json",
     "by",
+    "decoded",
     "evaluate",
     "files",
     "needles",
@@ -175,7 +176,7 @@ class _Trial:
         view = self.engine.retrieve_query(handle, query)
         tokens = count_tokens(self.engine.counter, view)
         self.views.append(tokens / max(self.made.tokens_before, 1))
-        return wanted in _decoded(view) or self._missed(needs, query, wanted)
+        return wanted in decoded(view) or self._missed(needs, query, wanted)
 
     def _missed(self, needs: str, query: str, wanted: str) -> bool:
         self.misses.append(Miss(self.path.name, needs, query, wanted))
@@ -188,7 +189,8 @@ def _kind(path: Path) -> str:
     return head if dash else path.suffix.removeprefix(".") or "other"
 
 
-def _decoded(data: bytes) -> str:
+def decoded(data: bytes) -> str:
+    """The text of a file or a view: UTF-16 behind its BOM, else UTF-8, the undecodable as U+FFFD."""
     return data.decode("utf-16" if data[:2] in (b"\xff\xfe", b"\xfe\xff") else "utf-8", "replace")
 
 
@@ -199,7 +201,7 @@ def needles(data: bytes, content_type: str, most: int = MOST_NEEDLES) -> list[Ne
     """Up to ``most`` tokens that stand once in the file, spread evenly over it, each with a question made of the
     rarest other words of the innermost unit that holds it. Tokens whose unit says nothing else that is rare are not
     asked for."""
-    text = _decoded(data)
+    text = decoded(data)
     cut = cutting.cut(source(text.encode("utf-8", "replace")), content_type, "")
     if cut is None:
         return []

@@ -178,6 +178,35 @@ class Result:
         return (self.tokens_before - self.tokens_after) / self.tokens_before if self.tokens_before else 0.0
 
 
+# ---------------------------------------------------------------- what a question gets
+
+
+@dataclass(frozen=True, slots=True)
+class ShownUnit:
+    """A unit that a view shows: why it is there.
+
+    ``start``/``stop``: its span in bytes of the text that was cut, which is the payload, or what its format made of
+    it (a page's text, a terminal's last state; UTF-8 of a UTF-16 payload); ``part`` 1 and more: of the decoded text
+    of that envelope. ``score`` is BM25's; a unit around several that were ranked has the best unit's. ``terms``: the
+    words of the question that hit, in the unit or in what heads it, and how often they stand there.
+    """
+
+    start: int
+    stop: int
+    score: float
+    terms: Mapping[str, int]
+    part: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class View:
+    """What a question gets: ``output`` in the payload's own encoding, and the units shown in order; none where the
+    whole original is the answer."""
+
+    output: bytes
+    units: tuple[ShownUnit, ...] = ()
+
+
 # ---------------------------------------------------------------- how a payload is cut
 
 
@@ -326,6 +355,11 @@ class Rewritten:
     text: str
     offsets: Sequence[int]
     origins: Sequence[int]
+
+    @property
+    def verbatim(self) -> bool:
+        """Was nothing changed but white space between units' tokens, so that a slice can be shown as it came?"""
+        return False
 
     def back(self, position: int) -> int:
         """The payload's offset that ``position`` of the rewritten text comes from."""

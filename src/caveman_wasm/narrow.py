@@ -2,7 +2,8 @@
 
 Units are those that the payload's format cuts for eliding too. Large ones are entered, so that what is ranked is
 a record, a log entry, a section; literal text between units is ranked as well. The words of what heads a unit
-(heading path, what stands around it) count as the unit's own. Rather too much than a fragment.
+(heading path, what stands around it) count as the unit's own. Where no unit holds all the words that the text has of
+the question, the innermost one around several that does comes first. Rather too much than a fragment.
 """
 
 from __future__ import annotations
@@ -14,7 +15,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from caveman_wasm.markers import NON_ADJACENT
-from caveman_wasm.model import Document, Group, plain, source
+from caveman_wasm.model import Document, Group, ShownUnit, plain, source
 from caveman_wasm.ranking import rank, words
 
 __all__ = ["narrow"]
@@ -36,12 +37,16 @@ _SOLID: Final = re.compile(r"[^ \t\r\n]")
 
 @dataclass(frozen=True, slots=True)
 class _Head:
-    """What heads the units of a group: its heading path, and ``text[start:stop]`` before its first unit (or '')."""
+    """What heads the units of a group: its heading path, and ``text[start:stop]`` before its first unit (or '').
+
+    ``around`` is the span of the unit that the group is in, or of the whole text.
+    """
 
     heading: str
     start: int
     stop: int
     label: tuple[str, ...]
+    around: tuple[int, int]
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,35 +57,78 @@ class _Unit:
     stop: int
     heads: tuple[_Head, ...]
 
+    @property
+    def size(self) -> int:
+        return self.stop - self.start
+
+    def holds(self, other: _Unit) -> bool:
+        return self.start <= other.start and other.stop <= self.stop
+
+
+@dataclass(frozen=True, slots=True)
+class _Hit:
+    """A unit that is shown of the part of this number, and how often it says which words of the question."""
+
+    number: int
+    unit: _Unit
+    score: float
+    terms: dict[str, int]
+
 
 @dataclass(frozen=True, slots=True)
 class _Part:
-    """A document, or an opened envelope's, and its units; ``label``: words of what stands around the envelope."""
+    """A document, or an opened envelope's, and its units; ``label``: words of what stands around the envelope.
+
+    ``original`` is the text that the document was cut from, before any rewriting.
+    """
 
     document: Document
+    original: str
     units: Sequence[_Unit]
     label: tuple[str, ...]
 
+    def origin(self, start: int, stop: int) -> tuple[int, int]:
+        """The span of the original, where rewriting took nothing but white space off; else the span as it is."""
+        back = self.document.origin
+        return (back.back(start), back.back(stop - 1) + 1) if back is not None and back.verbatim else (start, stop)
 
-def narrow(document: Document, query: str, sentence: str, *, origin: str | None = None) -> str | None:
-    """The view of ``document`` that answers ``query``, as source text, closed by ``sentence`` (plain text).
+    def written(self, start: int, stop: int) -> str:
+        """What is shown of a span: the original's exact slice, or the rewritten text's."""
+        back = self.document.origin
+        text = self.original if back is not None and back.verbatim else self.document.text
+        return text[slice(*self.origin(start, stop))]
 
-    None when there are no units, no hit, or no smaller view: then the whole original is the answer. ``origin``
-    names the text where it is not the payload's own ("text of an HTML page"): the view says so.
+
+def narrow(
+    document: Document, query: str, sentence: str, *, original: str | None = None, origin: str | None = None
+) -> tuple[str, tuple[ShownUnit, ...]] | None:
+    """The view of ``document`` that answers ``query``, as source text, closed by ``sentence`` (plain text), and the
+    units that it shows.
+
+    None when there are no units, no hit, or no smaller view: then the whole original is the answer. ``original`` is
+    the text that the document was cut from, where that is another than its own: of a minified one. ``origin`` names
+    the text where it is not the payload's own ("text of an HTML page"): the view says so.
     """
     asked = words(query)
-    parts = _parts(document) if asked else []
+    whole = document.text if original is None else original
+    parts = _parts(document, whole) if asked else []
     shown = _best(parts, asked)
     if not any(shown):
         return None
     lines = [f"[caveman: {origin}]"] if origin else []
-    for number, (part, units) in enumerate(zip(parts, shown, strict=True)):
-        if units:
+    for number, (part, hits) in enumerate(zip(parts, shown, strict=True)):
+        if hits:
             lines += ["[caveman: decoded text of a JSON string]"] * (number > 0)
-            lines += _view(part.document.text, units)
-    newline = "\r\n" if "\r\n" in document.text[:65_536] else "\n"
+            lines += _view(part, [hit.unit for hit in hits])
+    newline = "\r\n" if "\r\n" in whole[:65_536] else "\n"
     view = newline.join([*lines, _source(sentence)]) + newline
-    return view if len(view) < len(document.text) else None
+    if len(view) >= len(whole):
+        return None
+    return view, tuple(
+        ShownUnit(*parts[number].origin(hit.unit.start, hit.unit.stop), hit.score, hit.terms, number)
+        for number, hits in enumerate(shown)
+        for hit in hits
+    )
 
 
 def _source(words_of_ours: str) -> str:
@@ -90,17 +138,17 @@ def _source(words_of_ours: str) -> str:
 # ---------------------------------------------------------------- the units
 
 
-def _parts(document: Document) -> list[_Part]:
+def _parts(document: Document, original: str) -> list[_Part]:
     """The document and those of its envelopes that no unit shows whole, theirs too, in order."""
-    waiting: list[tuple[Document, tuple[str, ...]]] = [(document, ())]
+    waiting: list[tuple[Document, str, tuple[str, ...]]] = [(document, original, ())]
     parts = []
-    for inner, label in waiting:  # grows while it is walked
+    for inner, before, label in waiting:  # grows while it is walked
         floor, ceiling = ENTER
         enter = min(max(len(inner.text) // 25, floor), ceiling)
         units = list(_walk(inner.text, inner.groups, enter, (0, len(inner.text)), ()))
         units, opened = _without_envelopes(inner, units, enter)
-        waiting += [(d, (*label, *around)) for d, around in opened]
-        parts.append(_Part(inner, _with_gaps(inner, units, enter), label))
+        waiting += [(d, text, (*label, *around)) for d, text, around in opened]
+        parts.append(_Part(inner, before, _with_gaps(inner, units, enter), label))
     return parts
 
 
@@ -113,7 +161,7 @@ def _walk(
     for group in groups:
         if not len(group):
             continue
-        head = (*heads, _head(text, group, at))
+        head = (*heads, _head(text, group, at, around))
         at = group.stops[-1]
         together = FLOW if group.mode in ("outline", "head") else 0
         begun = -1  # where the unit that is being put together starts, or -1
@@ -132,21 +180,21 @@ def _walk(
             yield _Unit(begun, end, head)
 
 
-def _head(text: str, group: Group, before: int) -> _Head:
+def _head(text: str, group: Group, before: int, around: tuple[int, int]) -> _Head:
     """``before``: where the literal text above the group's first unit begins."""
     stop = group.starts[0]
     literal = text[max(before, stop - LABEL) : stop] if before else ""
     label = tuple(words(f"{group.heading} {plain(literal)}")) if group.heading or literal.strip() else ()
     if group.heading or stop - before > HEAD or not _WORDY.search(text, before, stop):
-        return _Head(group.heading, stop, stop, label)
-    return _Head("", before, stop, label)
+        return _Head(group.heading, stop, stop, label, around)
+    return _Head("", before, stop, label, around)
 
 
 def _without_envelopes(
     document: Document, units: list[_Unit], enter: int
-) -> tuple[list[_Unit], list[tuple[Document, tuple[str, ...]]]]:
-    """Units without those too large to show the envelope in them, and these envelopes' documents with the words
-    around them."""
+) -> tuple[list[_Unit], list[tuple[Document, str, tuple[str, ...]]]]:
+    """Units without those too large to show the envelope in them, and these envelopes' documents with their text
+    and the words around them."""
     starts = [unit.start for unit in units]
     given_up: set[int] = set()
     opened = []
@@ -158,7 +206,7 @@ def _without_envelopes(
         if inside:
             given_up.add(at)
         begin = max(units[at].start if inside else 0, envelope.start - LABEL)
-        opened.append((envelope.document, tuple(words(plain(document.text[begin : envelope.start])))))
+        opened.append((envelope.document, envelope.text, tuple(words(plain(document.text[begin : envelope.start])))))
     return [unit for i, unit in enumerate(units) if i not in given_up], opened
 
 
@@ -184,19 +232,47 @@ def _with_gaps(document: Document, units: list[_Unit], enter: int) -> list[_Unit
 # ---------------------------------------------------------------- which answer
 
 
-def _best(parts: Sequence[_Part], asked: Sequence[str]) -> list[list[_Unit]]:
-    """The units to show of each part, in order."""
+def _best(parts: Sequence[_Part], asked: Sequence[str]) -> list[list[_Hit]]:
+    """What to show of each part, in order."""
     flat = [(number, unit) for number, part in enumerate(parts) for unit in part.units]
-    ranked = rank([_words(parts[number], unit) for number, unit in flat], asked)
+    spoken = [_words(parts[number], unit) for number, unit in flat]
+    ranked = rank(spoken, asked)
+    wanted = dict.fromkeys(asked)
+
+    def hit(number: int, unit: _Unit, said: Sequence[str], score: float) -> _Hit:
+        return _Hit(number, unit, score, {word: said.count(word) for word in wanted if word in said})
+
     room = max(LEAST, sum(len(part.document.text) for part in parts) // SHARE)
-    shown: list[list[_Unit]] = [[] for _ in parts]
+    chosen: list[_Hit] = []
+    if around := _around_all(flat, [wanted.keys() & said for said in spoken], room):
+        chosen.append(hit(*around, _words(parts[around[0]], around[1]), ranked[0][1]))
+        room -= around[1].size
     for index, score in ranked[:BEST]:
         number, unit = flat[index]
-        room -= unit.stop - unit.start
-        if score < WORTH * ranked[0][1] or (room < 0 and any(shown)):
+        if around and around[0] == number and around[1].holds(unit):
+            continue
+        room -= unit.size
+        if score < WORTH * ranked[0][1] or (room < 0 and chosen):
             break
-        shown[number].append(unit)
-    return [sorted(units, key=lambda u: u.start) for units in shown]
+        chosen.append(hit(number, unit, spoken[index], score))
+    chosen.sort(key=lambda it: it.unit.start)
+    return [[it for it in chosen if it.number == number] for number in range(len(parts))]
+
+
+def _around_all(flat: Sequence[tuple[int, _Unit]], held: Sequence[set[str]], room: int) -> tuple[int, _Unit] | None:
+    """The innermost unit around others that holds all the words asked for that are there at all, where none of the
+    others does; with the number of its part. None if there is no such unit of at most ``room`` bytes."""
+    matched = set().union(*held)
+    if matched in held:
+        return None
+    inside: dict[tuple[int, _Unit], set[str]] = {}
+    for (number, unit), some in zip(flat, held, strict=True):
+        for depth in range(1, len(unit.heads) if some else 0):
+            start, stop = unit.heads[depth].around
+            if stop - start <= room:
+                inside.setdefault((number, _Unit(start, stop, unit.heads[:depth])), set()).update(some)
+    whole = [found for found, some in inside.items() if some == matched]
+    return min(whole, key=lambda found: found[1].size, default=None)
 
 
 def _words(part: _Part, unit: _Unit) -> list[str]:
@@ -210,16 +286,17 @@ def _words(part: _Part, unit: _Unit) -> list[str]:
 # ---------------------------------------------------------------- the view
 
 
-def _view(text: str, units: Sequence[_Unit]) -> Iterator[str]:
+def _view(part: _Part, units: Sequence[_Unit]) -> Iterator[str]:
     """The lines of a view: slices with their heads, a gap's line wherever something was left out between."""
-    at, heading = 0, ""
+    text, at, heading = part.document.text, 0, ""
     for start, stop, named in _slices(units):
         if _SOLID.search(text, at, start):
             yield _source(NON_ADJACENT)
         if named and named != heading:
             yield _source(f"[caveman: in {named}]")
             heading = named
-        yield text[start:stop].rstrip("\r\n") if stop < len(text) else text[start:stop].strip("\r\n")
+        written = part.written(start, stop)
+        yield written.rstrip("\r\n") if stop < len(text) else written.strip("\r\n")
         at = stop
     if _SOLID.search(text, at):
         yield _source(NON_ADJACENT)

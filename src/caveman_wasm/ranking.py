@@ -68,6 +68,8 @@ _TO_TOKENS: Final = _table(lambda c: c if c.isalnum() or c in _JOINTS else " ")
 _TO_SHAPE: Final = _table(lambda c: " " if not c.isalnum() else "A" if c.isupper() else "a")
 
 
+# No stems: by the kept library (snowballstemmer) hardly an answer more was found than lost, in longer views
+# (tests/benchmarks/questions.py --stem), and a page would have one more thing to load.
 def words(text: str) -> list[str]:
     """The words of plain text, case-folded, with repeats, in no particular order.
 

@@ -117,3 +117,15 @@ async def test_a_lone_surrogate_crosses_and_comes_back() -> None:
     assert said["report"]["recovery_handle"] == handle(stored)
     _, output = await answer(door, "retrieve", handle(stored), None)
     assert output == stored
+
+
+@script
+async def test_a_question_is_explained_on_demand() -> None:
+    door = await plain()
+    await tool(door, "compress", input=TEXT)
+    said, output = await answer(door, "retrieve", handle(log()), "cart 09:04:07", True)
+    assert output != log()
+    assert said[0]["terms"]
+    assert said[0]["score"] > 0
+    assert (await answer(door, "retrieve", handle(log()), "cart 09:04:07"))[0] is None
+    assert (await answer(door, "retrieve", handle(log()), None, True)) == ([], log())

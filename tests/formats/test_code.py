@@ -287,8 +287,8 @@ def test_a_question_finds_the_body_and_names_where_it_stands() -> None:
     text = PROGRAMS["python"] * 3
     view = narrow(CODE.split(source(text.encode())), "work7 flint_7_5", "[end]")  # type: ignore[arg-type]
     assert view is not None
-    assert "flint_7_5" in view
-    assert len(view) < 0.3 * len(text)
+    assert "flint_7_5" in view[0]
+    assert len(view[0]) < 0.3 * len(text)
 
 
 @pytest.mark.parametrize("end", ["\n", "\r\n", "\r"])

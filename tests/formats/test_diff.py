@@ -80,7 +80,7 @@ def view_of(payload: str, query: str) -> str:
     assert document is not None
     found = narrow(document, query, "the end")
     assert found is not None
-    return found
+    return found[0]
 
 
 # ---------------------------------------------------------------- one line of context

@@ -18,7 +18,7 @@ from caveman_wasm import markers
 from caveman_wasm.doors.durable import Durable, Hook, JsBytes
 from caveman_wasm.engine import Engine
 from caveman_wasm.errors import CavemanError, InvalidArguments, InvalidReference, NotFound
-from caveman_wasm.model import source
+from caveman_wasm.model import ShownUnit, source
 from caveman_wasm.references import parse_reference
 from caveman_wasm.store import Store, open_memory, open_store
 from caveman_wasm.store.bundle import BundleReader, BundleWriter, held_ids, item_id
@@ -133,10 +133,14 @@ class BrowserDoor:
             with suppress(CavemanError):  # what the store does not know is data
                 await self._durable.recall(name)
 
-    async def _retrieve(self, reference: str, query: str | None) -> tuple[None, bytes]:
+    async def _retrieve(
+        self, reference: str, query: str | None, explain: bool | None = None
+    ) -> tuple[tuple[ShownUnit, ...] | None, bytes]:
+        """The bytes; with ``explain`` also the units that the view shows, none where it is the whole."""
         if self._durable is not None:
             await self._durable.recall(parse_reference(reference).id)
-        return None, self._engine.retrieve_query(reference, query) if query else self._engine.retrieve(reference)
+        found = self._engine.retrieve_query(reference, query or "", explain=True)
+        return found.units if explain else None, found.output
 
     async def _tools(self, audience: str | None = None) -> tuple[list[dict[str, Any]], None]:
         """The table of tools.py: of one audience, or all."""

@@ -13,6 +13,7 @@ import os
 import shutil
 import sys
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import asdict
 from typing import TYPE_CHECKING, Any, Final
 
 from caveman_wasm.doors.cli_judge import add_judging_commands
@@ -142,6 +143,7 @@ def _add_retrieve(commands: _Commands[argparse.ArgumentParser]) -> None:
     parser = _add(commands, "retrieve", _retrieve, "the exact original, or the part of it that answers QUERY")
     parser.add_argument("reference", metavar="REF")
     parser.add_argument("query", nargs="*", metavar="QUERY")
+    parser.add_argument("--explain", action="store_true", help="with QUERY: why each unit is shown, as JSON on stderr")
 
 
 def _add_stats(commands: _Commands[argparse.ArgumentParser]) -> None:
@@ -243,9 +245,10 @@ def _simulate(arguments: argparse.Namespace) -> int:
 def _retrieve(arguments: argparse.Namespace) -> int:
     with _store() as store:
         engine = _engine(store)
-        query = " ".join(arguments.query)
-        found = engine.retrieve_query(arguments.reference, query) if query else engine.retrieve(arguments.reference)
-        sys.stdout.buffer.write(found)
+        found = engine.retrieve_query(arguments.reference, " ".join(arguments.query), explain=True)
+        sys.stdout.buffer.write(found.output)
+    if arguments.explain:
+        _say({"whole": not found.units, "units": [asdict(unit) for unit in found.units]})
     return 0
 
 

@@ -83,6 +83,10 @@ class _Minified(Rewritten):
     tokens: re.Pattern[str]
     found: dict[int, tuple[list[int], list[int]]] = field(default_factory=dict, compare=False)  # of the last stretch
 
+    @property
+    def verbatim(self) -> bool:
+        return True
+
     def back(self, position: int) -> int:
         i = max(0, bisect_right(self.offsets, position) - 1)
         if i not in self.found:

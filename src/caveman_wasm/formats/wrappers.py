@@ -220,6 +220,10 @@ class _Through(Rewritten):
     start: int
     stop: int
 
+    @property
+    def verbatim(self) -> bool:
+        return self.inner.verbatim
+
     def back(self, position: int) -> int:
         if position < self.start:
             return position
