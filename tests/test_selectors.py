@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import time
 from typing import Any
 
@@ -13,7 +14,7 @@ from hypothesis import strategies as st
 from caveman_wasm import Engine, Recovery, TypedObject, open_memory
 from caveman_wasm.errors import InvalidReference, NotFound
 from caveman_wasm.model import raw, source
-from caveman_wasm.references import Reference, handle
+from caveman_wasm.references import Reference, handle, parse_reference
 from caveman_wasm.selectors import select
 
 ID = "ccr_" + "0" * 32
@@ -353,8 +354,8 @@ def test_any_well_formed_table_comes_apart_into_its_cells(table: list[list[str]]
         ("cell=8,1", "has 7 rows"),
         ("cell=4,4", "has 3 cells in row 4, #cell=4,1 to #cell=4,3"),
         ("cell=4,0", "has 3 cells in row 4"),
-        ("cell=4,2-3,1", "upper left corner first"),
-        ("cell=1,1-2,2-3,3", "two corners at most"),
+        ("cell=4,2-3,1", "upper left corner first it is #cell=3,1-4,2"),
+        ("cell=1,1-2,2-3,3", "more than two corners; write #cell=1,1-2,2"),
         ("cell=1,1-*,1;1,3-*,3", "#col="),
     ],
 )
@@ -380,6 +381,121 @@ def test_a_markdown_table_has_rows_and_no_cells() -> None:
     payload = b"| a | b |\n|---|---|\n" + b"".join(b"| %d | x |\n" % n for n in range(9))
     assert pick(payload, "row=3") == b"| 0 | x |\n"
     assert "#row=" in refusal(payload, "cell=3,1")
+
+
+# ---------------------------------------------------------------- against a plain reading of the RFCs
+
+
+def between(pieces: list[bytes], first: str, comma: str, last: str) -> bytes | None:
+    """RFC 5147: the pieces between two positions; None for positions that are not there or hold nothing."""
+    start = int(first) if first else 0
+    stop = (int(last) if last else len(pieces)) if comma else start
+    return b"".join(pieces[start:stop]) if start < stop <= len(pieces) else None
+
+
+def numbered(size: int, said: str) -> list[int] | None:
+    """RFC 7111: the numbers, from 1, in a list of positions and ranges; None if one is not there."""
+    chosen: set[int] = set()
+    for part in said.split(";"):
+        ends = [size if end == "*" else int(end) for end in part.split("-")]
+        if not all(1 <= end <= size for end in ends) or ends[0] > ends[-1]:
+            return None
+        chosen.update(range(ends[0], ends[-1] + 1))
+    return sorted(chosen)
+
+
+def boxes(rows: list[list[bytes]], said: str) -> bytes | None:
+    """RFC 7111: the cells of each box, row by row."""
+    lines = []
+    for box in said.split(";"):
+        ends = [[len(axis) if n == "*" else int(n) for n, axis in zip(c.split(","), (rows, rows[0]), strict=True)]
+                for c in box.split("-")]  # fmt: skip
+        (top, left), (bottom, right) = ends[0], ends[-1]
+        if len(ends) > 2 or not (1 <= top <= bottom <= len(rows) and 1 <= left <= right <= len(rows[0])):
+            return None
+        lines += [b",".join(row[left - 1 : right]) for row in rows[top - 1 : bottom]]
+    return b"\n".join(lines)
+
+
+def plainly(payload: bytes, selector: str) -> bytes | None:
+    """What a selector names, None for a refusal. Tables are comma-separated here, without quotes, LF at each end."""
+    kind, _, said = selector.partition("=")
+    if kind in ("line", "char"):
+        text = payload.decode("utf-8", "surrogateescape")
+        characters = [c.encode("utf-8", "surrogateescape") for c in text]
+        return between(payload.splitlines(keepends=True) if kind == "line" else characters, *said.partition(","))
+    rows = [line.split(b",") for line in payload.splitlines()]
+    if kind == "cell":
+        return boxes(rows, said)
+    chosen = numbered(len(rows) if kind == "row" else len(rows[0]), said)
+    if chosen is None:
+        return None
+    if kind == "row":
+        return b"".join(b",".join(rows[n - 1]) + b"\n" for n in chosen)
+    return b"".join(b",".join(row[n - 1] for n in chosen) + b"\n" for row in rows)
+
+
+small = st.integers(0, 7).map(str)
+place = small | st.just("*")
+span = st.tuples(place, place).map("-".join) | place
+corner = st.tuples(place, place).map(",".join)
+box = st.tuples(corner, corner).map("-".join) | corner
+selectors = (
+    st.builds("{}={}".format, st.sampled_from(["line", "char"]), st.tuples(small | st.just(""), small).map(",".join))
+    | st.builds("{}={}".format, st.sampled_from(["line", "char"]), small | small.map("{},".format))
+    | st.builds("{}={}".format, st.sampled_from(["row", "col"]), st.lists(span, min_size=1, max_size=3).map(";".join))
+    | st.builds("cell={}".format, box)
+)
+tables = st.integers(2, 5).flatmap(
+    lambda width: st.lists(
+        st.lists(st.sampled_from([b"a", b"bb", b"7", b"\xc3\xa9", b"x y"]), min_size=width, max_size=width),
+        min_size=2,
+        max_size=6,
+    )
+)
+
+
+@given(table=tables, selector=selectors)
+@settings(deadline=None, max_examples=1000)
+def test_a_selector_gives_what_a_plain_reading_gives_or_names_one_that_would(
+    table: list[list[bytes]], selector: str
+) -> None:
+    payload = b"".join(b",".join(row) + b"\n" for row in table)
+    wanted = plainly(payload, selector)
+    if wanted is not None:
+        assert pick(payload, selector) == wanted
+        return
+    said = refusal(payload, selector)
+    named = [name.rstrip(",;") for name in re.findall(r"#((?:line|char|row|col|cell)=[\d,;*-]+)", said)]
+    assert any(plainly(payload, name) is not None for name in named), said
+
+
+@given(document=documents, step=keys | st.integers(0, 9).map(str))
+@settings(deadline=None)
+def test_a_pointer_that_fails_names_the_longest_part_of_it_that_leads_somewhere(document: Any, step: str) -> None:
+    payload = json.dumps(document).encode()
+    known = dict(pointers(document))
+    for pointer in known:
+        if (other := f"{pointer}/{escaped(step)}") not in known:
+            part = re.match(r"#(\S*) (?:is|has)", refusal(payload, other).removeprefix(ID))
+            assert part is not None
+            assert json.loads(pick(payload, part[1])) == known[pointer]
+
+
+@pytest.mark.parametrize(
+    ("selector", "hint"),
+    [
+        ("line=a", "#line=10,20"), ("line=", "#line=10,20"), ("line=1-2", "#line=10,20"), ("char=x", "#char=10,20"),
+        ("row=1,2", "#row=5-7"), ("ROW=", "#row=5-7"), ("col=a", "#col=2-3"), ("cell=4", "#cell=4,1"), ("/a~2", "~0"),
+        ("/a~", "~0"), ("orders/3", "write #/ before"), ("page=3", "#/a/0/b, or #line=10,20"), ("LINE", "write #/ before"),
+        ("line=1,2;length=9", "#line=10,20"),
+    ],
+)  # fmt: skip
+def test_a_malformed_selector_names_the_nearest_form(selector: str, hint: str) -> None:
+    with pytest.raises(InvalidReference) as caught:
+        parse_reference(f"ccr://{ID}#{selector}")
+    assert hint in str(caught.value)
+    assert (caught.value.code, caught.value.reference) == ("cave_invalid_reference", ID)
 
 
 # ---------------------------------------------------------------- in the engine

@@ -25,6 +25,13 @@ _SELECTORS = {
     "col": re.compile(r"(?a)(?:\d+|\*)(?:-(?:\d+|\*))?(?:;(?:\d+|\*)(?:-(?:\d+|\*))?)*"),
     "cell": re.compile(r"(?a)(?:\d+|\*),(?:\d+|\*)(?:[-;](?:\d+|\*),(?:\d+|\*))*"),
 }
+_FORMS: Final = {
+    "line": "#line=10,20 (lines 11 to 20)",
+    "char": "#char=10,20 (characters 11 to 20)",
+    "row": "#row=5-7",
+    "col": "#col=2-3",
+    "cell": "#cell=4,1 (row 4, column 1)",
+}
 _POINTER = re.compile(r"(?:/(?:[^/~]|~[01])*)*")  # RFC 6901; each branch has its own first character: linear
 
 _PAIRS: Final = dict(zip("([{<\"'`*_“‘„«‹「『（【《〈", ")]}>\"'`*_”’“»›」』）】》〉", strict=True))
@@ -137,5 +144,16 @@ def _selector(name: str, text: str) -> str:
         return f"{kind.lower()}={value}"
     if pattern is None and _POINTER.fullmatch(text):
         return text
-    message = f"the selector after {name}# has none of the forms /json/pointer, line=10,20, char=, row=5-7, col=, cell="
-    raise InvalidReference(message, reference=name)
+    raise InvalidReference(f"{_malformed(text)} (the selector after {name}#)", reference=name)
+
+
+def _malformed(text: str) -> str:
+    """What is wrong with a selector of no form, and the nearest form there is."""
+    kind, equals, _ = text.partition("=")
+    if equals and kind.lower() in _FORMS:
+        return f"what follows {kind.lower()}= is no position; it is written {_FORMS[kind.lower()]}"
+    if text.startswith("/"):
+        return "a bare ~ stands in the JSON Pointer; write ~0 for a tilde and ~1 for a slash in a key"
+    if _POINTER.fullmatch(f"/{text}") and not equals:
+        return "a JSON Pointer begins with a slash; write #/ before the first key"
+    return f"a selector is a JSON Pointer as #/a/0/b, or {', or '.join(_FORMS.values())}"

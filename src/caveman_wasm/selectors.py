@@ -210,11 +210,14 @@ def _corners(table: _Table, region: str) -> tuple[int, int, int, int]:
     """Top, left, bottom, right; 1-based, inclusive."""
     corners = [corner.split(",") for corner in region.split("-")]
     if len(corners) > 2:
-        raise _Misfit("#cell= has two corners at most, as in #cell=4,1-6,2")
+        first = "-".join(region.split("-")[:2])
+        raise _Misfit(f"#cell={region} has more than two corners; write #cell={first}")
     top, bottom = (_position("row", corner[0], table.rows) for corner in (corners[0], corners[-1]))
     left, right = (_number(corner[1], table.width) for corner in (corners[0], corners[-1]))
     if top > bottom or left > right:
-        raise _Misfit(f"#cell={region} ends before it begins; write its upper left corner first")
+        rows, columns = sorted((top, bottom)), sorted(max(1, min(column, table.width)) for column in (left, right))
+        turned = f"#cell={rows[0]},{columns[0]}-{rows[1]},{columns[1]}"
+        raise _Misfit(f"#cell={region} ends before it begins; with its upper left corner first it is {turned}")
     return top, left, bottom, right
 
 
