@@ -1,4 +1,7 @@
-"""doctor on stores that are really broken: what it says, what it says to do, and that it leaves them as they were."""
+"""doctor on stores that are really broken: what it says, what it says to do, and that it leaves them as they were.
+
+Every case is asked for as JSON and as text for people, which must say the same; `pytest -rP` shows the texts.
+"""
 
 from __future__ import annotations
 
@@ -35,11 +38,29 @@ class Home:
 
     def doctor(self, *arguments: str) -> tuple[int, dict[str, dict[str, Any]]]:
         """The exit status, and the findings by the name of their check."""
+        self.capsys.readouterr()
         status = engine_main(["doctor", "--json", *arguments])
         said = json.loads(self.capsys.readouterr().out)
         assert said["ok"] is (status == 0)
         assert all(it["do"] for it in said["checks"] if it["level"] != "ok")
+        assert engine_main(["doctor", *arguments]) == status
+        text = self.capsys.readouterr().out
+        self.says_the_same(said["checks"], text.splitlines())
+        print(text)
         return status, {it["check"]: it for it in said["checks"]}
+
+    def says_the_same(self, checks: list[dict[str, Any]], lines: list[str]) -> None:
+        """A line a check with what to do below it, and a last line that counts what is wrong."""
+        signs = {"ok": "ok", "warning": "WARNING", "wrong": "WRONG"}
+        for it in checks:
+            at = next(i for i, line in enumerate(lines) if line.split()[:2] == [signs[it["level"]], it["check"]])
+            # What is free changes meanwhile, and reading leaves SQLite's sidecars, with nothing in them.
+            assert lines[at].endswith(it["found"]) or it["check"] in ("disk", "sizes")
+            assert not it["do"] or lines[at + 1].strip() == f"-> {it['do']}"
+        shown = [line.split()[1] for line in lines if line.startswith("WRONG")]
+        wrong = [it["check"] for it in checks if it["level"] == "wrong"]
+        assert [name for name in shown if name in wrong or not name.startswith("-")] == wrong
+        assert lines[-1].startswith(f"{len(shown)} of " if shown else "Nothing is wrong.")
 
     def wrong(self, *arguments: str) -> dict[str, dict[str, Any]]:
         """What is wrong, where something must be."""

@@ -22,7 +22,7 @@ import pytest
 from payloads import log
 
 from caveman_wasm import Recovery, open_store
-from caveman_wasm.tools import TOOLS, listing
+from caveman_wasm.tools import AGAIN, TOOLS, listing
 
 mcp = pytest.importorskip("mcp")
 anyio = pytest.importorskip("anyio")
@@ -133,6 +133,60 @@ def test_what_compress_shortens_retrieve_gives_back_whole_and_in_part(server: Se
         assert texts(line) == ["2026-03-14T10:00:00 ERROR out of paper in tray 7\n"]
         again = await client.call_tool("caveman_compress", {"input": texts(whole)[0]})
         assert again.meta["caveman/report"]["reason"] == "retrieved"  # one engine for all calls
+
+    server.talk(talk)
+
+
+def test_a_conversation_from_start_to_end_as_a_transcript(server: Server) -> None:
+    """What a host sees in order; `pytest -rP` shows the transcript."""
+    payload = log().decode() + "\n2026-03-14T10:00:00 ERROR out of paper in tray 7\n"
+    lines: list[str] = []
+
+    async def said(client: Any, tool: str, **arguments: Any) -> Any:
+        answer = await client.call_tool(tool, arguments)
+        given = ", ".join(f"{name}={_short(value)}" for name, value in arguments.items())
+        lines.append(f"> {tool}({given})")
+        lines.extend(f"{'!' if answer.is_error else '<'} {_short(text)}" for text in texts(answer))
+        return answer
+
+    async def talk(client: Any) -> None:
+        lines.append(f"> tools/list\n< {', '.join(it.name for it in (await client.list_tools()).tools)}")
+        short = await said(client, "caveman_compress", input=payload)
+        handle = short.meta["caveman/report"]["recovery_handle"]
+        part = await said(
+            client, "caveman_retrieve", reference=f"<<ccr:{handle}>>", query="Which tray is out of paper?"
+        )
+        again = await said(client, "caveman_retrieve", reference=handle, query="which tray is out of paper?")
+        assert "tray 7" in texts(part)[0]
+        assert texts(again)[1:] == [AGAIN]
+        slice = await said(client, "caveman_retrieve", reference=f"{handle}#line=300,301")
+        assert texts(slice) == ["2026-03-14T10:00:00 ERROR out of paper in tray 7\n"]
+        assert texts(await said(client, "caveman_retrieve", reference=handle)) == [payload]
+        lost = await said(client, "caveman_retrieve", reference="ccr_" + "0" * 32)
+        assert texts(lost)[0].startswith("cave_unknown_handle: ")
+        stats = await said(client, "caveman_stats")
+        assert json.loads(texts(stats)[0])["records"] == 1
+        read = await client.read_resource(f"ccr://{handle}")
+        lines.append(f"> resources/read ccr://{handle}\n< {_short(read.contents[0].text)}")
+        assert read.contents[0].text == payload
+
+    server.talk(talk)
+    print("\n".join(lines))
+
+
+def _short(value: str) -> str:
+    text = value.replace("\n", "⏎")
+    return text if len(text) <= 200 else f"{text[:120]} … {text[-70:]} ({len(text):,} characters)"
+
+
+def test_toon_is_written_and_read_back(server: Server) -> None:
+    async def talk(client: Any) -> None:
+        written = await client.call_tool("caveman_toon_encode", {"input": '{"orders": [{"id": 1}, {"id": 2}]}'})
+        assert texts(written) == ["orders[2]{id}:\n  1\n  2"]
+        read = await client.call_tool("caveman_toon_decode", {"input": texts(written)[0]})
+        assert json.loads(texts(read)[0]) == {"orders": [{"id": 1}, {"id": 2}]}
+        refused = await client.call_tool("caveman_toon_encode", {"input": '{"a": 1.0}'})
+        assert texts(refused)[0].startswith("cave_invalid_arguments: ")
 
     server.talk(talk)
 
