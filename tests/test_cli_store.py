@@ -218,3 +218,13 @@ def test_the_tools_command_fails_as_the_engine_does(shell: Shell) -> None:
 
 def test_the_tools_command_teaches_when_not_to_call(shell: Shell) -> None:
     assert b"Do not call it" in shell("tools", "retrieve", "--help", tool="caveman_main").stdout.replace(b"\n ", b"")
+
+
+def test_toon_is_written_and_read_back_by_the_tools_of_the_table(shell: Shell) -> None:
+    pytest.importorskip("toon_format")
+    written = shell("toon", "encode", stdin=b'{"orders": [{"id": 1}, {"id": 2}]}')
+    assert written.stdout == b"orders[2]{id}:\n  1\n  2"
+    assert json.loads(shell("toon", "decode", stdin=written.stdout).stdout) == {"orders": [{"id": 1}, {"id": 2}]}
+    refused = shell("toon", "encode", stdin=b'{"a": 1.0}')
+    assert (refused.returncode, refused.stdout, report(refused)["error"]) == (1, b"", "cave_invalid_arguments")
+    assert shell("toon").returncode == 2

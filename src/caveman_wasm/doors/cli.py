@@ -95,6 +95,11 @@ def _engine_parser() -> argparse.ArgumentParser:
     forget.add_argument("--all", action="store_true", help="all there are")
     forget.add_argument("--yes", action="store_true", help="do not ask")
     _add_doctor(commands)
+    toon = commands.add_parser("toon", help="JSON on stdin as TOON, and back").add_subparsers(
+        required=True, metavar="encode|decode"
+    )
+    for name in ("encode", "decode"):
+        _add_tool(toon, name, f"caveman_toon_{name}")
     add_store_commands(commands)
     add_judging_commands(commands)
     return parser
@@ -118,12 +123,13 @@ def _add(
     return parser
 
 
-def _add_tool(commands: _Commands[argparse.ArgumentParser], name: str) -> argparse.ArgumentParser:
+def _add_tool(commands: _Commands[argparse.ArgumentParser], name: str, tool_name: str = "") -> argparse.ArgumentParser:
     from caveman_wasm.tools import TOOLS
 
-    tool = TOOLS[f"caveman_{name}"]
+    tool = TOOLS[tool_name or f"caveman_{name}"]
+    does = _rewrite_by_tool if tool_name else _shorten_by_tool if name == "compress" else _call
     parser = commands.add_parser(name, help=tool.title, description=tool.description)
-    parser.set_defaults(command=_shorten_by_tool if name == "compress" else _call, tool=tool.name)
+    parser.set_defaults(command=does, tool=tool.name)
     return parser
 
 
@@ -206,6 +212,13 @@ def _shorten(shorten: Callable[[Engine, bytes], tuple[bytes, Mapping[str, object
             raise
         sys.stdout.buffer.write(output)
         _say({**report, **_warning(store)})
+    return 0
+
+
+def _rewrite_by_tool(arguments: argparse.Namespace) -> int:
+    """stdin to stdout by a tool that needs no store; what it refuses goes nowhere."""
+    payload = sys.stdin.buffer.read(MAX_PAYLOAD + 1)
+    sys.stdout.buffer.write(_answer(_engine(None), arguments.tool, {"input": payload}).output)
     return 0
 
 
