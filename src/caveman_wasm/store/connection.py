@@ -288,6 +288,8 @@ class ConnectedStore(Store):
         if timeout != BUSY_TIMEOUT or mode != ("memory" if self.location == MEMORY else "wal"):
             message = f"the store {self.location} does not take WAL and busy_timeout; give it another file system"
             raise StoreUnavailable(message)
+        # Zeros over what was deleted would need as much room in the -wal: pages that fall free are given back instead.
+        self._run("PRAGMA secure_delete = FAST")
         # Small records cost about as much again in row, index and half-filled pages.
         pages = (2 * self.max_bytes + 8 * 1024 * 1024) // PAGE
         self._run(f"PRAGMA max_page_count = {min(pages, 2**32 - 2)}")
@@ -299,23 +301,24 @@ class ConnectedStore(Store):
         with suppress(CavemanError):  # the rows are gone; a busy or full disk keeps the room a little longer
             if self._value("PRAGMA auto_vacuum") == 2:
                 while self._value("PRAGMA freelist_count"):
+                    self._empty_wal(tries=1)  # where little room is left, the next step takes the same
                     with self._writing():  # in steps: others may write in between
                         self._run("PRAGMA incremental_vacuum(2000)")
             else:  # a file that another program made; the set-up asked for INCREMENTAL, which VACUUM brings
                 self._run("PRAGMA auto_vacuum = INCREMENTAL")
                 self._run("VACUUM")
-            self._truncate_wal()
+            self._empty_wal(tries=50)
 
-    def _truncate_wal(self) -> None:
-        """Take the -wal into the file, which gets shorter only by that, and empty it; for a second at most.
+    def _empty_wal(self, tries: int) -> None:
+        """Take the -wal into the file, which gets shorter only by that. So many tries, 20 ms apart.
 
         SQLite's own waiting for readers would keep all writers out meanwhile.
         """
-        for _ in range(50):
+        for turn in range(tries):
+            time.sleep(0.02 if turn else 0)
             with self._lock, self._without_waiting():
                 if not self._value("PRAGMA wal_checkpoint(TRUNCATE)"):  # 1: somebody reads, or writes
                     return
-            time.sleep(0.02)
 
     # ------------------------------------------------------------ a -wal of another database
 
