@@ -162,6 +162,17 @@ def test_forgetting_on_a_disk_filled_by_others_gives_its_room_back_to_the_disk(d
     assert (os.statvfs(disk).f_bavail - free) * 4096 > 250_000
 
 
+def test_a_disk_that_may_only_be_read_is_read(disk: Path) -> None:
+    with open_store(disk / "ccr.db") as store:
+        names = [store.put(record(os.urandom(30_000))) for _ in range(5)]
+    subprocess.run(["mount", "-o", "remount,ro", str(disk)], check=True, capture_output=True, timeout=30)
+    for name in (disk / "ccr.db", f"file:{disk}/ccr.db?mode=ro"):
+        with open_store(name) as store:
+            assert_sound(store, names)
+            with pytest.raises(StoreUnavailable):
+                store.put(record(b"payload"))
+
+
 # ---------------------------------------------------------------- limits that need no rights
 
 LIMITED = """

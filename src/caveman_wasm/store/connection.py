@@ -54,6 +54,7 @@ class ConnectedStore(Store):
             except CavemanError as error:
                 if _code(error) not in _UNWRITABLE:
                     raise
+                self._confirm()
                 self._unwritable = error
                 self._look_unchanging(error)
             if self.read_only or self._unwritable:
