@@ -118,7 +118,9 @@ def test_a_migration_stopped_anywhere_leaves_the_old_file_or_the_new_one(
         at += 1
     assert seen == sorted(seen)  # first the old, then, from one statement on, the new
     assert len(seen) > len(NEXT)
-    print(f"{at} processes {how} before a statement of a migration of the {start} file: {seen.count(False)} old, {seen.count(True)} new")
+    print(
+        f"{at} processes {how} before a statement of a migration of the {start} file: {seen.count(False)} old, {seen.count(True)} new"
+    )
 
 
 def test_each_step_is_taken_once_and_the_version_is_kept(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
