@@ -127,6 +127,11 @@ class Stats:
     refused_at: str
     basis: str = "inferred"
 
+    @property
+    def nearly_full(self) -> bool:
+        """Are four fifths of the budget used up? From then on every door says so (SPEC 9)."""
+        return self.storage_bytes * 5 >= self.max_storage_bytes * 4
+
 
 # ---------------------------------------------------------------- what compress gives
 

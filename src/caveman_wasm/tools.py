@@ -19,6 +19,7 @@ from caveman_wasm.references import parse_reference
 
 if TYPE_CHECKING:
     from caveman_wasm.engine import Engine
+    from caveman_wasm.store.base import Store
 
 __all__ = [
     "TOOLS",
@@ -32,6 +33,7 @@ __all__ = [
     "listing",
     "report",
     "stats_answer",
+    "warning",
 ]
 
 SESSIONS: Final = 1000  # whose questions are remembered; the one that was silent longest is forgotten first
@@ -185,6 +187,18 @@ def report(result: Result) -> dict[str, Any]:
     return said | {"ratio": result.ratio}
 
 
+def warning(store: Store | None) -> dict[str, Any]:
+    """What a report says beside, once the store is nearly full: nothing is ever deleted to make room."""
+    try:
+        stats = store.stats() if store else None
+    except CavemanError:  # the report says what became of the payload, come what may
+        return {}
+    if stats is None or not stats.nearly_full:
+        return {}
+    share = stats.storage_bytes / stats.max_storage_bytes
+    return {"warning": f"The store is {share:.0%} full. `caveman-engine list` says of what, `forget` makes room."}
+
+
 # ---------------------------------------------------------------- arguments
 
 _TYPES: Final[dict[str, tuple[type, ...]]] = {"string": (str, bytes), "integer": (int,)}
@@ -227,7 +241,7 @@ def _compress(
     result = engine.compress(input, content_type=type, query=query, max_tokens=max_tokens)
     if result.method != "none":  # a pass-through may be shortened later, with another store, say
         engine.hand_out(result.output)
-    return ToolAnswer(result.output, report=report(result))
+    return ToolAnswer(result.output, report=report(result) | warning(engine.store))
 
 
 def _retrieve(engine: Engine, guard: StormGuard, reference: str, query: str = "") -> ToolAnswer:
@@ -255,7 +269,7 @@ def _stats(engine: Engine, guard: StormGuard) -> ToolAnswer:
 
 def stats_answer(stats: Stats) -> ToolAnswer:
     """What ``caveman_stats`` answers with these counts."""
-    said = {name: getattr(stats, name) for name in stats.__slots__}
+    said = {name: getattr(stats, name) for name in stats.__slots__} | {"nearly_full": stats.nearly_full}
     return ToolAnswer(json.dumps(said).encode(), report=said)
 
 

@@ -6,12 +6,14 @@ import os
 import stat
 import subprocess
 import sys
+import tempfile
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from caveman_wasm.errors import InvalidArguments, StoreUnavailable
+from caveman_wasm.errors import Forgotten, InvalidArguments, StoreUnavailable
 from caveman_wasm.model import Recovery
 from caveman_wasm.store import files, open_store
 
@@ -66,24 +68,34 @@ def test_symbolic_links_are_refused_at_every_position(path: Path, suffix: str, d
     assert not target.exists() or target.read_bytes() == b""
 
 
-@pytest.mark.parametrize("suffix", ["", "-wal", "-shm"])
-def test_pipes_and_folders_are_refused_without_waiting(path: Path, suffix: str) -> None:
+@pytest.mark.parametrize("kind", ["pipe", "folder", "socket", "device"])
+@pytest.mark.parametrize("suffix", ["", "-wal", "-shm", "-journal"])
+def test_what_is_no_regular_file_is_refused_without_waiting(path: Path, suffix: str, kind: str) -> None:
     odd = path.with_name(path.name + suffix)
-    os.mkfifo(odd, 0o600)
-    with pytest.raises(StoreUnavailable, match="no regular file"):
-        open_store(path)
-    odd.unlink()
-    odd.mkdir()
-    with pytest.raises(StoreUnavailable, match="no regular file"):
-        open_store(path)
+    if kind == "pipe":
+        os.mkfifo(odd, 0o600)
+    elif kind == "folder":
+        odd.mkdir()
+    elif kind == "socket":
+        os.mknod(odd, stat.S_IFSOCK | 0o600)
+    else:
+        try:
+            os.mknod(odd, stat.S_IFCHR | 0o600, os.makedev(1, 3))  # as /dev/null
+        except PermissionError:
+            pytest.skip("only root can make devices")
+    for name in (path, f"file:{path}?mode=ro"):
+        if suffix and name is not path:
+            path.touch(0o600)
+        with pytest.raises(StoreUnavailable, match="no regular file"):
+            open_store(name)
 
 
-def test_devices_are_refused() -> None:
+def test_devices_of_the_system_are_refused() -> None:
     with pytest.raises(StoreUnavailable):
         open_store("/dev/null")
 
 
-@pytest.mark.parametrize("suffix", ["", "-wal"])
+@pytest.mark.parametrize("suffix", ["", "-wal", "-shm", "-journal"])
 def test_a_file_with_a_second_name_is_refused(path: Path, suffix: str) -> None:
     path.with_name("other").touch(0o600)
     os.link(path.with_name("other"), path.with_name(path.name + suffix))
@@ -120,26 +132,136 @@ def test_a_folder_reached_by_a_link_is_resolved_once(tmp_path: Path) -> None:
         assert store.location == str((tmp_path / "real").resolve() / "ccr.db")
 
 
-@pytest.mark.parametrize("swapped", ["file", "folder"])
-def test_what_is_swapped_between_check_and_opening_is_noticed(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, swapped: str
-) -> None:
-    home = tmp_path / "home"
-    home.mkdir(mode=0o700)
-    path = home / "ccr.db"
-
+def between_check_and_opening(monkeypatch: pytest.MonkeyPatch, swap: Callable[[], object]) -> None:
     def claim_and_lose(name: Any) -> files.ClaimedFile:
         claimed = files.claim(name)
-        if swapped == "folder":
-            home.rename(tmp_path / "was")
-            home.mkdir(mode=0o700)
-        else:
-            path.rename(path.with_name("was"))
+        swap()
         return claimed
 
     monkeypatch.setattr("caveman_wasm.store.sqlite.claim", claim_and_lose)
+
+
+@pytest.mark.parametrize("swapped", ["file gone", "file", "folder", "folder by a link"])
+def test_what_is_swapped_between_check_and_opening_is_noticed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, swapped: str
+) -> None:
+    home, other = tmp_path / "home", tmp_path / "other"
+    path = home / "ccr.db"
+    for folder in (home, other):
+        folder.mkdir(mode=0o700)
+        open_store(folder / "ccr.db").close()
+    theirs = (other / "ccr.db").read_bytes()
+
+    def swap() -> None:
+        if swapped == "file gone":
+            path.rename(path.with_name("was"))
+        elif swapped == "file":
+            (other / "ccr.db").replace(path)
+        else:
+            home.rename(tmp_path / "was")
+            other.rename(home) if swapped == "folder" else home.symlink_to(other)
+
+    between_check_and_opening(monkeypatch, swap)
     with pytest.raises(StoreUnavailable, match="was replaced while it was opened"):
         open_store(path)
+    if swapped != "file gone":
+        assert path.read_bytes() == theirs
+
+
+@pytest.mark.parametrize("suffix", ["", "-wal", "-shm"])
+def test_a_link_put_there_between_check_and_opening_is_refused_and_its_target_untouched(
+    path: Path, monkeypatch: pytest.MonkeyPatch, suffix: str
+) -> None:
+    target = path.with_name("elsewhere")
+    target.touch(0o600)
+
+    def swap() -> None:
+        path.with_name(path.name + suffix).unlink(missing_ok=True)
+        path.with_name(path.name + suffix).symlink_to(target)
+
+    between_check_and_opening(monkeypatch, swap)
+    with pytest.raises(StoreUnavailable, match="symbolic link"):
+        open_store(path)
+    assert target.read_bytes() == b""
+
+
+# ---------------------------------------------------------------- opened for reading, on purpose
+
+
+def test_a_store_opened_for_reading_retrieves_and_changes_nothing(path: Path) -> None:
+    with open_store(path) as store:
+        handle = store.put(RECORD)
+        gone = store.put(Recovery("t", "c", 2, 1, b"gone"))
+        store.forget([gone])
+    before = {file.name: file.read_bytes() for file in path.parent.iterdir()}
+    with open_store(f"file:{path}?mode=ro") as store:
+        assert store.get(handle) == b"payload"
+        assert store.stats().records == 1
+        assert [info.handle for info in store.records()] == [handle]
+        with pytest.raises(Forgotten):
+            store.get(gone)
+        for change in (lambda: store.put(RECORD), lambda: store.forget([handle]), lambda: store.withdraw(handle)):
+            with pytest.raises(StoreUnavailable, match="opened for reading only"):
+                change()
+    assert path.read_bytes() == before["ccr.db"]
+
+
+def test_a_store_opened_for_reading_sees_what_a_writer_puts_beside_it(path: Path) -> None:
+    with open_store(path) as writer, open_store(f"file:{path}?mode=ro") as reader:
+        assert reader.get(writer.put(RECORD)) == b"payload"
+
+
+def test_opening_for_reading_makes_no_file_and_loosens_no_check(path: Path) -> None:
+    with pytest.raises(StoreUnavailable, match="cannot be opened"):
+        open_store(f"file:{path}?mode=ro")
+    assert not path.exists()
+    open_store(path).close()
+    path.chmod(0o622)
+    with pytest.raises(StoreUnavailable, match="others may write"):
+        open_store(f"file:{path}?mode=ro")
+    assert mode(path) == 0o622
+    path.chmod(0o600)
+    path.rename(path.with_name("real"))
+    path.symlink_to(path.with_name("real"))
+    with pytest.raises(StoreUnavailable, match="symbolic link"):
+        open_store(f"file:{path}?mode=ro")
+
+
+@pytest.fixture
+def open_folder() -> Iterator[Path]:
+    """A folder whose parents every user may pass, unlike those of ``tmp_path``."""
+    with tempfile.TemporaryDirectory() as folder:
+        yield Path(folder)
+
+
+@pytest.mark.parametrize("name", ["{}", "file:{}?mode=ro"])
+def test_where_nothing_may_be_written_a_store_is_read(open_folder: Path, name: str) -> None:
+    """As a user without root's rights, in a folder and on a file that even its owner may only read."""
+    path = open_folder / "ccr.db"
+    with open_store(path) as store:
+        handle = store.put(RECORD)
+    if os.geteuid() == 0:
+        os.chown(path, 12345, 12345)
+        os.chown(open_folder, 12345, 12345)
+    path.chmod(0o400)
+    open_folder.chmod(0o500)
+    child = os.fork()
+    if child == 0:
+        try:
+            if os.geteuid() == 0:
+                os.setgid(12345)
+                os.setuid(12345)
+            with open_store(name.format(path)) as store:
+                read = store.get(handle) == b"payload"
+                try:
+                    store.put(RECORD)
+                except StoreUnavailable:
+                    os._exit(7 if read else 1)
+        finally:
+            os._exit(1)
+    ended = os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
+    open_folder.chmod(0o700)
+    assert ended == 7
 
 
 def test_a_missing_folder_is_named(tmp_path: Path) -> None:

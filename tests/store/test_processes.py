@@ -9,20 +9,23 @@ import subprocess
 import sys
 import threading
 import time
-from contextlib import closing
+from collections.abc import Iterator
+from contextlib import closing, contextmanager
 from pathlib import Path
 
 import pytest
-from test_sqlite import kept, record, recount, spawn
+from test_sqlite import insert, kept, record, recount, spawn
 
+from caveman_wasm import Engine
+from caveman_wasm.errors import StoreUnavailable
 from caveman_wasm.model import Recovery
 from caveman_wasm.references import handle
-from caveman_wasm.store import Store, open_store
+from caveman_wasm.store import Store, connection, open_store, schema
 
 BUDGET = 4 << 30
 
 WRITER = """
-import os, random, sys, time
+import random, sys, time
 from caveman_wasm.model import Recovery
 from caveman_wasm.store import open_store
 path, count, seed, largest = sys.argv[1], int(sys.argv[2]), int(sys.argv[3]), int(sys.argv[4])
@@ -121,8 +124,8 @@ class Companion:
         return self.rounds
 
 
-def crowd(path: Path, writers: int, puts: int, largest: int, seconds: int) -> float:
-    """Writers, two readers, a compressor and a checkpointer at once; returns the longest that a put waited."""
+def crowd(path: Path, writers: int, puts: int, largest: int, seconds: int) -> None:
+    """Writers, two readers, a compressor and a checkpointer at once; prints the longest that a put waited."""
     open_store(path, max_bytes=BUDGET).close()
     companions = [Companion(code, path) for code in (READER, READER, CHECKPOINTER, COMPRESSOR)]
     working = [spawn(WRITER, str(path), str(puts), str(n), str(largest)) for n in range(writers)]
@@ -138,18 +141,18 @@ def crowd(path: Path, writers: int, puts: int, largest: int, seconds: int) -> fl
         assert kept(store) == recount(db)
         assert store.stats().records == len(names) + min(puts, 50)
         assert db.execute("PRAGMA integrity_check").fetchone() == ("ok",)
-    return max(float(out.split()[-1]) for out, _ in printed)
+    slowest = max(float(out.split()[-1]) for out, _ in printed)
+    print(f"{writers} writers, {len(names)} puts, none failed or lost; the slowest took {slowest:.2f} s")
 
 
 def test_a_few_processes_write_read_compress_and_checkpoint_at_once(tmp_path: Path) -> None:
-    assert crowd(tmp_path / "ccr.db", writers=3, puts=25, largest=200_000, seconds=120) < 5
+    crowd(tmp_path / "ccr.db", writers=3, puts=25, largest=200_000, seconds=300)
 
 
 @pytest.mark.long
+@pytest.mark.timeout(1800)
 def test_eight_processes_put_and_get_five_hundred_payloads_of_up_to_a_megabyte_each(tmp_path: Path) -> None:
-    slowest = crowd(tmp_path / "ccr.db", writers=8, puts=500, largest=1 << 20, seconds=900)
-    print(f"slowest put {slowest:.2f} s")
-    assert slowest < 5  # where "database is locked" would have come
+    crowd(tmp_path / "ccr.db", writers=8, puts=500, largest=1 << 20, seconds=1500)
 
 
 def test_twenty_processes_start_on_a_file_that_does_not_exist(tmp_path: Path) -> None:
@@ -162,16 +165,109 @@ def test_twenty_processes_start_on_a_file_that_does_not_exist(tmp_path: Path) ->
         assert kept(store) == recount(db)
 
 
-def test_processes_take_turns_so_that_none_waits_for_long(tmp_path: Path) -> None:
-    """SQLite's own waiting lets the last to come overtake: here the longest wait stays near the work before it."""
-    path = tmp_path / "ccr.db"
-    open_store(path).close()
-    started = time.monotonic()
-    workers = [spawn(WRITER, str(path), "40", str(n), "4096") for n in range(6)]
-    printed = [worker.communicate(timeout=120) for worker in workers]
-    assert [worker.returncode for worker in workers] == [0] * 6, printed
-    took = time.monotonic() - started
-    assert max(float(out.split()[-1]) for out, _ in printed) < max(1.0, took / 2)
+@pytest.fixture
+def path(tmp_path: Path) -> Path:
+    return tmp_path / "ccr.db"
+
+
+@pytest.fixture
+def store(path: Path) -> Iterator[Store]:
+    with open_store(path) as opened:
+        yield opened
+
+
+@contextmanager
+def taken(path: Path, *, at_work_for: int = 0) -> Iterator[threading.Event]:
+    """Another program has the writer's place until the event is set, or until it has written so many rows."""
+    have, let_go = threading.Event(), threading.Event()
+
+    def hold() -> None:
+        with closing(sqlite3.connect(path, isolation_level=None)) as db:
+            db.execute("PRAGMA cache_size = 1")  # what it writes goes to the -wal at once
+            db.execute("BEGIN IMMEDIATE")
+            have.set()
+            for number in range(at_work_for):
+                insert(db, "INSERT", f"row {number}", b"x" * 50_000)
+                time.sleep(0.05)
+            if not at_work_for:
+                let_go.wait(60)
+            db.execute("COMMIT")
+
+    holder = threading.Thread(target=hold, daemon=True)
+    holder.start()
+    assert have.wait(60)
+    try:
+        yield let_go
+    finally:
+        let_go.set()
+        holder.join(60)
+
+
+def test_a_writer_waits_for_as_long_as_the_others_get_on(
+    store: Store, path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(connection, "PATIENCE", 0.5)
+    with taken(path, at_work_for=40):  # four times as long
+        assert store.get(store.put(record(b"patient"))) == b"patient"
+    assert store.stats().records == 41
+
+
+def test_a_holder_that_hangs_is_an_error_and_the_caller_has_his_input(
+    store: Store, path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(connection, "PATIENCE", 0.2)
+    text = "\n".join(f"2026-01-01T00:00:{n % 60:02d}Z INFO worker 1 step {n} done" for n in range(400))
+    with taken(path):
+        with pytest.raises(StoreUnavailable, match="another process holds it and has not got on"):
+            store.put(record(b"payload"))
+        result = Engine(store).compress(text)
+        assert (result.text, result.reason, result.error) == (text, "store_failed", "cave_ccr_unavailable")
+    assert Engine(store).compress(text).recovery_handle
+
+
+def test_a_store_waits_with_opening_for_as_long_as_the_others_get_on(
+    path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with closing(sqlite3.connect(path, isolation_level=None)) as db:
+        for statement in schema.SHARED:  # a file of the original engine, to be brought up to date
+            db.execute(statement)
+        db.execute("PRAGMA journal_mode = WAL")
+    path.chmod(0o600)
+    monkeypatch.setattr(connection, "PATIENCE", 0.5)
+    with taken(path, at_work_for=40), open_store(path) as store:
+        assert store.stats().records == 40
+
+
+def test_while_one_thread_waits_to_write_another_reads(store: Store, path: Path) -> None:
+    name = store.put(record(b"payload"))
+    waiting = threading.Thread(target=store.put, args=(record(b"later"),), daemon=True)
+    with taken(path) as let_go:
+        waiting.start()
+        for _ in range(50):
+            assert store.get(name) == b"payload"
+        assert waiting.is_alive()
+        let_go.set()
+        waiting.join(60)
+    assert handle(b"later") in store
+
+
+def test_giving_room_back_beside_a_reader_keeps_no_writer_out(store: Store, path: Path) -> None:
+    names = [store.put(record(os.urandom(50_000))) for _ in range(10)]
+    with closing(sqlite3.connect(path)) as reader, closing(sqlite3.connect(path, timeout=4)) as writer:
+        reader.execute("BEGIN")
+        reader.execute("SELECT count(*) FROM recoveries").fetchone()
+        forgetting = threading.Thread(target=store.forget, args=(names,), daemon=True)
+        forgetting.start()
+        turns = 0
+        while forgetting.is_alive():
+            with writer:
+                writer.execute("BEGIN IMMEDIATE")
+            turns += 1
+        assert turns > 1
+        reader.rollback()
+    assert store.forget([store.put(record(b"last"))]) == 1
+    assert path.with_name("ccr.db-wal").stat().st_size == 0
+    assert path.stat().st_size < 200_000
 
 
 @pytest.mark.parametrize("where", ["sqlite", "memory"])

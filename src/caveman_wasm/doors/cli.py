@@ -14,7 +14,7 @@ import shutil
 import sys
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any
 
 from caveman_wasm.doors.cli_judge import add_judging_commands
 from caveman_wasm.doors.cli_store import add_store_commands
@@ -27,8 +27,6 @@ if TYPE_CHECKING:
     from caveman_wasm.tools import ToolAnswer
 
 __all__ = ["caveman_main", "engine_main"]
-
-NEARLY_FULL: Final = 0.8  # share of the budget from which reports say so (SPEC 9)
 
 
 def engine_main(argv: Sequence[str] | None = None) -> int:
@@ -204,6 +202,8 @@ def _shorten(shorten: Callable[[Engine, bytes], tuple[bytes, Mapping[str, object
         sys.stdout.buffer.write(payload)
         _say({**_report(_without_store(payload, error.code)), "message": str(error)})
         return 0
+    from caveman_wasm.tools import warning
+
     with store:
         try:
             output, report = shorten(_engine(store), payload)
@@ -211,7 +211,7 @@ def _shorten(shorten: Callable[[Engine, bytes], tuple[bytes, Mapping[str, object
             sys.stdout.buffer.write(payload)
             raise
         sys.stdout.buffer.write(output)
-        _say({**report, **_warning(store)})
+        _say({**report, **warning(store)})
     return 0
 
 
@@ -274,9 +274,10 @@ def _detect(arguments: argparse.Namespace) -> int:
 def _stats(arguments: argparse.Namespace) -> int:
     with _store() as store:
         stats = store.stats()
-    said = {name: getattr(stats, name) for name in stats.__slots__}
     if arguments.json:
-        print(json.dumps(said))
+        from caveman_wasm.tools import stats_answer
+
+        print(stats_answer(stats).output.decode())
         return 0
     room = f"{stats.storage_bytes:,} of {stats.max_storage_bytes:,} bytes"
     print(f"{stats.records} records and {stats.objects} objects, {room}")
@@ -284,7 +285,7 @@ def _stats(arguments: argparse.Namespace) -> int:
     print(f"{stats.tokens_before:,} tokens became {stats.tokens_after:,} ({saved})")
     if stats.refused:
         print(f"the budget was hit {stats.refused} times, last at {stats.refused_at}")
-    if stats.storage_bytes >= NEARLY_FULL * stats.max_storage_bytes:
+    if stats.nearly_full:
         print("The store is nearly full: `caveman-engine list`, then `caveman-engine forget` what is no longer needed.")
     return 0
 
@@ -306,10 +307,10 @@ def _forget(arguments: argparse.Namespace) -> int:
     if named != 1:
         print("forget takes either handles, or --before TIME, or --all", file=sys.stderr)
         return 2
-    if not arguments.yes and not _agreed():
-        print("Nothing was deleted; say --yes to delete without being asked.", file=sys.stderr)
-        return 1
     with _store() as store:
+        if not arguments.yes and not _agreed(_named(arguments, store)):
+            print("Nothing was deleted; say --yes to delete without being asked.", file=sys.stderr)
+            return 1
         count = store.forget(arguments.handles or None, before=arguments.before, everything=arguments.all)
     print(f"{count} records deleted")
     return 0
@@ -337,10 +338,21 @@ def _doctor(arguments: argparse.Namespace) -> int:
     return 0 if all(line.fine for line in found) else 1
 
 
-def _agreed() -> bool:
+def _named(arguments: argparse.Namespace, store: Store) -> str:
+    """What is to be deleted, in words."""
+    if arguments.handles:
+        return f"{len(arguments.handles)} of the {store.stats().records} records"
+    if arguments.before is not None:
+        return f"all that was written before {arguments.before}"
+    stats = store.stats()
+    return f"all {stats.records} records and {stats.objects} objects, {stats.storage_bytes:,} bytes,"
+
+
+def _agreed(what: str) -> bool:
     if not sys.stdin.isatty():
         return False
-    print("Delete for good? Agents that hold these handles will not get the originals back. [y/N] ", end="", flush=True)
+    question = f"Delete {what} for good? Agents that hold the handles will not get the originals back. [y/N] "
+    print(question, end="", flush=True)
     return sys.stdin.readline().strip().lower() in ("y", "yes")
 
 
@@ -379,12 +391,6 @@ def _report(result: Result) -> dict[str, object]:
     from caveman_wasm.tools import report
 
     return report(result)
-
-
-def _warning(store: Store) -> dict[str, object]:
-    stats = store.stats()
-    full = stats.storage_bytes >= NEARLY_FULL * stats.max_storage_bytes
-    return {"warning": f"The store is {stats.storage_bytes / stats.max_storage_bytes:.0%} full."} if full else {}
 
 
 def _say(report: dict[str, object]) -> None:

@@ -25,7 +25,6 @@ if TYPE_CHECKING:
 
 __all__ = ["Finding", "examine", "shown"]
 
-NEARLY_FULL: Final = 0.8  # SPEC 9
 LARGE_WAL: Final = 64 * 1024 * 1024  # bytes; the store's own limit on one that is at rest
 OLD_WAL: Final = 24 * 3600  # seconds
 LEAST_ROOM: Final = 16 * 1024 * 1024  # bytes of disk below which SQLite may fail in the middle of anything
@@ -236,7 +235,7 @@ def _budget(store: SQLiteStore) -> Finding:
     do = "`caveman-engine list`, then `caveman-engine forget` what is no longer needed; or raise CAVEMAN_CCR_MAX_BYTES."
     if stats.storage_full:
         return Finding("budget", "wrong", f"{said}. Nothing is shortened any more", do)
-    if share >= NEARLY_FULL or stats.refused:
+    if stats.nearly_full or stats.refused:
         return Finding("budget", "warning", said, do)
     return Finding("budget", "ok", said)
 

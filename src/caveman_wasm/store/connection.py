@@ -20,8 +20,10 @@ from caveman_wasm.store.files import ClaimedFile, confirm, uri
 
 __all__ = ["ConnectedStore"]
 
-BUSY_TIMEOUT: Final = 5000  # ms; SPEC 9. Also how long setting up may take in all
-TURN: Final = 20  # ms that one try for the writer's place waits: see _begin
+BUSY_TIMEOUT: Final = 5000  # ms that one statement waits; SPEC 9
+# Seconds without a sign of life after which whoever holds the file hangs. Twice the timeout of 5 s that programs have
+# by custom: so long a checkpoint may keep writers out in silence while it waits for readers.
+PATIENCE: Final = 10.0
 PAGE: Final = 4096  # bytes, SQLite's default
 MEMORY: Final = ":memory:"
 
@@ -35,19 +37,36 @@ class ConnectedStore(Store):
         self.read_only = read_only
         self._lock = threading.RLock()  # guards _db: one statement or one transaction at a time
         self._process = os.getpid()
-        self._db = self._connected(uri(self.location, "mode=ro") if read_only else self.location)
+        self._claimed = claimed
+        self._unwritable: CavemanError | None = None  # why what is there is read, and nothing can be written for now
+        self._open()
+
+    def _open(self) -> None:
+        self._db = self._connected(uri(self.location, "mode=ro") if self.read_only else self.location)
         try:
-            if claimed:
-                confirm(claimed)  # before the first statement: nothing was read or written yet
-            if read_only:
-                self._set_up_for_reading()
-            else:
-                self._set_up()
-            if claimed:
-                confirm(claimed)  # SQLite has made its sidecars by now
+            self._confirm()  # before the first statement: nothing was read or written yet
+            self._unwritable = None
+            try:
+                if self.read_only:
+                    self._look()
+                else:
+                    self._set_up()
+            except CavemanError as error:
+                if _code(error) not in _UNWRITABLE:
+                    raise
+                self._confirm()
+                self._unwritable = error
+                self._look_unchanging(error)
+            if self.read_only or self._unwritable:
+                self._stand_in()
+            self._confirm()  # SQLite has made its sidecars by now
         except BaseException:
             self._db.close()
             raise
+
+    def _confirm(self) -> None:
+        if self._claimed:
+            confirm(self._claimed)
 
     def close(self) -> None:
         with self._lock, suppress(sqlite3.Error):
@@ -126,37 +145,74 @@ class ConnectedStore(Store):
 
     @contextmanager
     def _writing(self) -> Iterator[None]:
-        with self._lock:
-            self._begin()
-            try:
-                yield
-                self._run("COMMIT")
-            except BaseException:
-                with suppress(sqlite3.Error):
-                    self._db.rollback()
-                raise
-
-    def _begin(self) -> None:
-        """Wait for the writer's place, 5 s at most, and take it.
-
-        IMMEDIATE: a transaction that reads first and is upgraded fails at once, whatever the busy timeout. In short
-        turns: SQLite's own waiting sleeps ever longer, so that whoever came last is served first, and under load
-        some would wait in vain; like this everybody asks about equally often.
-        """
         if self.read_only:
             raise StoreUnavailable(f"the store {self.location} was opened for reading only; open it without mode=ro")
-        deadline = time.monotonic() + BUSY_TIMEOUT / 1000
-        self._run(f"PRAGMA busy_timeout = {TURN}")
-        try:
-            while True:
+        for _ in self._tries():
+            with self._lock:
+                if self._unwritable:
+                    self._db.close()
+                    self._open()  # there may be room by now
+                if self._unwritable:
+                    raise self._unwritable
                 try:
-                    self._run("BEGIN IMMEDIATE")
-                    return
-                except StoreUnavailable as error:
-                    if not _is_busy(error) or time.monotonic() > deadline:
-                        raise
+                    if not self._went(self._begin):
+                        continue
+                    yield
+                    self._run("COMMIT")
+                except BaseException:
+                    with suppress(sqlite3.Error):
+                        self._db.rollback()
+                    raise
+                return
+
+    def _begin(self) -> None:
+        """IMMEDIATE: a transaction that reads first and is upgraded fails at once, whatever the busy timeout."""
+        with self._without_waiting():
+            self._run("BEGIN IMMEDIATE")
+
+    @contextmanager
+    def _without_waiting(self) -> Iterator[None]:
+        self._run("PRAGMA busy_timeout = 0")
+        try:
+            yield
         finally:
             self._run(f"PRAGMA busy_timeout = {BUSY_TIMEOUT}")
+
+    def _went(self, step: Callable[[], None]) -> bool:
+        """Run a step that does not wait; False while others hold the file."""
+        try:
+            step()
+        except StoreUnavailable as error:
+            if _code(error) not in _BUSY:
+                raise
+            return False
+        return True
+
+    def _tries(self) -> Iterator[None]:
+        """Comes back to try again, until whoever holds the file has shown no sign of life for PATIENCE.
+
+        Not by SQLite's own waiting: that sleeps ever longer, so that whoever came last is served first, and it ends
+        after a fixed time, so that on a slow machine some wait in vain. Here everybody asks equally often, for as
+        long as the others get on. What counts is the time slept, not the clock's: a process that the machine does not
+        run loses no patience. Other threads use the connection meanwhile.
+        """
+        left, seen = PATIENCE, self._pulse()
+        while left > 0:
+            yield
+            pause = 0.002 + time.monotonic_ns() // 1000 % 7 / 1000  # uneven: those that came together come apart
+            time.sleep(pause)
+            now = self._pulse()
+            left, seen = (left - pause if now == seen else PATIENCE), now
+        raise StoreUnavailable(f"the store {self.location} cannot be used: {_HELD}")
+
+    def _pulse(self) -> list[tuple[int, int]]:
+        """What changes whenever anybody writes: sizes and times of the file and its -wal."""
+        states = []
+        for path in (self.location, self.location + "-wal"):
+            with suppress(OSError):
+                state = os.lstat(path)
+                states.append((state.st_size, state.st_mtime_ns))
+        return states
 
     def _translated(self, error: sqlite3.Error) -> CavemanError:
         """What SQLite means, in our words; its own could quote a payload."""
@@ -176,22 +232,13 @@ class ConnectedStore(Store):
 
     def _set_up(self) -> None:
         self._refuse_a_strangers_wal()
-        self._until_free(self._prepare)
+        for _ in self._tries():
+            if self._went(self._prepare):
+                break
         self._set_limits()
 
-    def _until_free(self, step: Callable[[], None]) -> None:
-        """Run a step of the set-up, again while others hold the file: changing to WAL does not wait by itself."""
-        deadline = time.monotonic() + BUSY_TIMEOUT / 1000
-        self._run("PRAGMA busy_timeout = 100")
-        while True:
-            try:
-                return step()
-            except StoreUnavailable as error:
-                if not _is_busy(error) or time.monotonic() > deadline:
-                    raise
-            time.sleep(0.005 + os.getpid() % 40 / 1000)  # processes that started together come apart
-
     def _prepare(self) -> None:
+        self._run("PRAGMA busy_timeout = 0")  # changing to WAL would not wait anyway
         version = self._checked_version()
         if version == 0:
             self._run("PRAGMA auto_vacuum = INCREMENTAL")  # heeded by an empty file only; forget() gives room back
@@ -242,6 +289,8 @@ class ConnectedStore(Store):
         if timeout != BUSY_TIMEOUT or mode != ("memory" if self.location == MEMORY else "wal"):
             message = f"the store {self.location} does not take WAL and busy_timeout; give it another file system"
             raise StoreUnavailable(message)
+        # Zeros over what was deleted would need as much room in the -wal: pages that fall free are given back instead.
+        self._run("PRAGMA secure_delete = FAST")
         # Small records cost about as much again in row, index and half-filled pages.
         pages = (2 * self.max_bytes + 8 * 1024 * 1024) // PAGE
         self._run(f"PRAGMA max_page_count = {min(pages, 2**32 - 2)}")
@@ -253,12 +302,24 @@ class ConnectedStore(Store):
         with suppress(CavemanError):  # the rows are gone; a busy or full disk keeps the room a little longer
             if self._value("PRAGMA auto_vacuum") == 2:
                 while self._value("PRAGMA freelist_count"):
+                    self._empty_wal(tries=1)  # where little room is left, the next step takes the same
                     with self._writing():  # in steps: others may write in between
                         self._run("PRAGMA incremental_vacuum(2000)")
             else:  # a file that another program made; the set-up asked for INCREMENTAL, which VACUUM brings
                 self._run("PRAGMA auto_vacuum = INCREMENTAL")
                 self._run("VACUUM")
-            self._run("PRAGMA wal_checkpoint(TRUNCATE)")
+            self._empty_wal(tries=50)
+
+    def _empty_wal(self, tries: int) -> None:
+        """Take the -wal into the file, which gets shorter only by that. So many tries, 20 ms apart.
+
+        SQLite's own waiting for readers would keep all writers out meanwhile.
+        """
+        for turn in range(tries):
+            time.sleep(0.02 if turn else 0)
+            with self._lock, self._without_waiting():
+                if not self._value("PRAGMA wal_checkpoint(TRUNCATE)"):  # 1: somebody reads, or writes
+                    return
 
     # ------------------------------------------------------------ a -wal of another database
 
@@ -292,16 +353,6 @@ class ConnectedStore(Store):
 
     # ------------------------------------------------------------ reading only
 
-    def _set_up_for_reading(self) -> None:
-        try:
-            self._look()
-        except StoreUnavailable as error:
-            if _code(error) not in (sqlite3.SQLITE_CANTOPEN, sqlite3.SQLITE_READONLY):
-                raise
-            self._open_unchanging()
-        if self._checked_version() == 0:
-            self._stand_in()
-
     def _look(self) -> None:
         self._run(f"PRAGMA busy_timeout = {BUSY_TIMEOUT}")
         self._run("PRAGMA temp_store = MEMORY")
@@ -309,7 +360,7 @@ class ConnectedStore(Store):
         self._run("PRAGMA writable_schema = ON")
         self._run("SELECT 1 FROM sqlite_master")
 
-    def _open_unchanging(self) -> None:
+    def _look_unchanging(self, why: CavemanError) -> None:
         """Where no ``-shm`` can be made, the file alone is read, if the file alone is all there is."""
         try:
             pending = os.lstat(self.location + "-wal").st_size
@@ -318,15 +369,19 @@ class ConnectedStore(Store):
         if pending:
             raise StoreUnavailable(
                 f"the store {self.location} has changes in its -wal that cannot be read where nothing can be written;"
-                " copy the folder to a place of your own and open that"
-            )
+                " make room, or copy the folder to a place of your own and open that"
+            ) from why
         self._db.close()
         self._db = self._connected(uri(self.location, "mode=ro&immutable=1"))
         self._look()
 
     def _stand_in(self) -> None:
         """Give a file of the original engine what it lacks, in memory."""
+        if self._checked_version():
+            return
         if not self._row("SELECT 1 FROM sqlite_master WHERE name = 'recoveries'"):
+            if self._unwritable:
+                raise self._unwritable
             raise StoreUnavailable(f"the file {self.location} holds no store; check the path")
         for statement in schema.STAND_INS:
             self._run(statement)
@@ -336,24 +391,23 @@ class ConnectedStore(Store):
             self._run(statement)
 
 
+_HELD: Final = f"another process holds it and has not got on for {PATIENCE:.0f} seconds; try again when it is done"
+_BUSY: Final = (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED, sqlite3.SQLITE_PROTOCOL)
+# Nothing can be written: a full disk (which may show as an error in making the -shm), or rights.
+_UNWRITABLE: Final = (sqlite3.SQLITE_FULL, sqlite3.SQLITE_IOERR, sqlite3.SQLITE_CANTOPEN, sqlite3.SQLITE_READONLY)
 _REASONS: Final[dict[int, tuple[str, str]]] = {
-    sqlite3.SQLITE_BUSY: ("another process has been writing to it for 5 seconds", "try again when it is done"),
-    sqlite3.SQLITE_LOCKED: ("another process has been writing to it for 5 seconds", "try again when it is done"),
+    **dict.fromkeys(_BUSY, ("another process holds it", "try again when it is done")),
     sqlite3.SQLITE_NOTADB: ("the file is no SQLite database", "give the store another path"),
     sqlite3.SQLITE_CORRUPT: ("the file is damaged or cut short", "run doctor, and export what can still be read"),
     sqlite3.SQLITE_CANTOPEN: ("it cannot be opened", "check that it is there and yours"),
     sqlite3.SQLITE_READONLY: ("it may only be read", "check the rights on file and folder"),
-    sqlite3.SQLITE_IOERR: ("the disk reports an error", "check the disk"),
+    sqlite3.SQLITE_IOERR: ("the disk is full, or reports an error", "make room, or check the disk"),
 }
 
 
 def _code(error: CavemanError) -> int:
     """SQLite's primary code behind one of our errors; 0 where there is none."""
     return getattr(error.__cause__, "sqlite_errorcode", 0) & 0xFF
-
-
-def _is_busy(error: CavemanError) -> bool:
-    return _code(error) in (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED, sqlite3.SQLITE_PROTOCOL)
 
 
 def _text(data: bytes) -> str:
