@@ -1,6 +1,7 @@
 """The operator's checklist as a command: is it the store that was meant, is it whole, is there room.
 
-Nothing is repaired, changed or deleted: the store is opened for reading only. Every finding says what to do.
+Nothing is repaired, changed or deleted: the store is opened for reading only (SQLite may leave its sidecars, with
+nothing in them). Every finding says what to do.
 """
 
 from __future__ import annotations
