@@ -361,6 +361,7 @@ for known in (False, True):  # what is here already is compared, not read into m
     with open_store(folder + "/b.db", max_bytes=1 << 30) as store, open(folder + "/bundle", "rb") as source:
         counts = import_bundle(store, source)
         assert (counts.known == counts.records + counts.objects) == known
+        assert store.recounted() == store.kept() and not list(store.damaged())  # doctor reads it all too
 print(int(re.search(r"VmHWM:\s+(\d+)", open("/proc/self/status").read())[1]) // 1024)  # ru_maxrss is the parent's too
 """
 

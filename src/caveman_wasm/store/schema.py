@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from typing import Final
 
-__all__ = ["COUNTS", "SHARED", "STAND_INS", "STEPS"]
+__all__ = ["COUNTS", "SHARED", "STAND_INS", "STEPS", "size"]
 
 SHARED: Final = (
     """CREATE TABLE IF NOT EXISTS recoveries (
@@ -37,7 +37,7 @@ _TABLES: Final = (
 )
 
 
-def _size(column: str) -> str:
+def size(column: str) -> str:
     """Bytes of a value, whatever another program wrote. Of a blob they are known without reading it."""
     return f"CASE typeof({column}) WHEN 'blob' THEN length({column}) ELSE length(CAST({column} AS BLOB)) END"
 
@@ -48,14 +48,14 @@ _COUNTED: Final = {
         "handle",
         (
             "1",
-            f"({_size('{0}.original')} + coalesce({_size('{0}.metadata')}, 0))",
+            f"({size('{0}.original')} + coalesce({size('{0}.metadata')}, 0))",
             "{0}.tokens_before",
             "{0}.tokens_after",
         ),
     ),
     "typed_objects": (
         "object_id",
-        ("1", f"({_size('{0}.data')} + {_size('{0}.dependencies_json')})", "0", "0"),
+        ("1", f"({size('{0}.data')} + {size('{0}.dependencies_json')})", "0", "0"),
     ),
 }
 _TOTALS: Final = ("n", "bytes", "tokens_before", "tokens_after")

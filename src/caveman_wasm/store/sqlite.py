@@ -18,6 +18,7 @@ from caveman_wasm.store.base import Totals
 from caveman_wasm.store.checks import dependencies_from, dependencies_json
 from caveman_wasm.store.connection import MEMORY, ConnectedStore
 from caveman_wasm.store.files import ClaimedFile, claim, look, read_only_path
+from caveman_wasm.store.schema import size
 
 __all__ = ["SQLiteStore"]
 
@@ -228,12 +229,11 @@ class SQLiteStore(ConnectedStore):
         """The totals counted anew, row by row; to compare with those that are kept."""
         records = self._run(
             "SELECT count(*), coalesce(sum(tokens_before), 0), coalesce(sum(tokens_after), 0),"
-            " coalesce(sum(length(CAST(original AS BLOB)) + coalesce(length(CAST(metadata AS BLOB)), 0)), 0)"
+            f" coalesce(sum({size('original')} + coalesce({size('metadata')}, 0)), 0)"
             " FROM recoveries"
         )[0]
         objects = self._run(
-            "SELECT count(*), coalesce(sum(length(CAST(data AS BLOB)) + length(CAST(dependencies_json AS BLOB))), 0)"
-            " FROM typed_objects"
+            f"SELECT count(*), coalesce(sum({size('data')} + {size('dependencies_json')}), 0) FROM typed_objects"
         )[0]
         return Totals(records[0], objects[0], records[1], records[2], records[3] + objects[1])
 
