@@ -212,6 +212,30 @@ def test_a_slice_of_json_is_the_payloads_own_spelling_white_space_and_all() -> N
     assert numbered[shown[1][0].start : shown[1][0].stop] in shown[0]
 
 
+@given(
+    st.lists(
+        st.dictionaries(st.sampled_from("abc"), st.sampled_from(["zebra", "oak é", 7, None, [1, 2]])), max_size=40
+    ),
+    st.sampled_from([None, 0, 1, 4]),
+    st.booleans(),
+)
+@settings(max_examples=100, deadline=None)
+def test_every_slice_of_json_is_of_the_payload_however_it_is_spaced(
+    items: list[dict[str, object]], indent: int | None, enveloped: bool
+) -> None:
+    inner = json.dumps([*items, {"a": "zebra", "filler": "x" * 99}] * 20, indent=indent)
+    text = json.dumps({"kind": "answer", "text": inner}) if enveloped else inner
+    shown = cutting.view(source(text.encode()), "zebra", "ccr_" + "0" * 32)
+    if shown is None:
+        return
+    written, units = shown
+    for unit in units:
+        slice = (inner if unit.part else text)[unit.start : unit.stop]
+        assert slice in written
+        assert unit.part == enveloped
+        assert all("zebra" in json.dumps(item) for item in json.loads(f"[{slice}]"))
+
+
 def test_a_unit_of_an_envelope_is_said_to_be_of_its_text() -> None:
     inner = lined(LOG)
     shown = narrow(enveloped(inner), "thunder", CLOSING)
