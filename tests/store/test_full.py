@@ -130,6 +130,19 @@ def test_a_store_opened_on_a_full_disk_reads_what_is_there_and_writes_once_there
         assert_sound(store, names[2:])
 
 
+def test_a_store_opened_on_a_full_disk_sees_what_another_process_puts_once_there_is_room(disk: Path) -> None:
+    path = disk / "ccr.db"
+    with open_store(path) as store:
+        name = store.put(record(b"before"))
+    filler = fill_up(disk)
+    with open_store(path) as early:
+        assert early.get(name) == b"before"
+        filler.unlink()
+        with open_store(path) as late:
+            assert early.get(late.put(record(b"after"))) == b"after"
+        assert_sound(early, [name, early.put(record(b"last"))])
+
+
 def test_a_file_of_the_original_engine_on_a_full_disk_is_read(disk: Path) -> None:
     path = disk / "ccr.db"
     code = "import sqlite3, sys; db = sqlite3.connect(sys.argv[1]); db.executescript(sys.argv[2]); db.commit()"
