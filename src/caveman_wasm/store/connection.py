@@ -202,13 +202,14 @@ class ConnectedStore(Store):
         long as the others get on. What counts is the time slept, not the clock's: a process that the machine does not
         run loses no patience. Other threads use the connection meanwhile.
         """
+        yield  # mostly the place is free: all else is for whoever has to wait
         left, seen = PATIENCE, self._pulse()
         while left > 0:
-            yield
             pause = 0.002 + time.monotonic_ns() // 1000 % 7 / 1000  # uneven: those that came together come apart
             time.sleep(pause)
             now = self._pulse()
             left, seen = (left - pause if now == seen else PATIENCE), now
+            yield
         raise StoreUnavailable(f"the store {self.location} cannot be used: {_HELD}")
 
     def _pulse(self) -> list[tuple[int, int]]:
