@@ -59,13 +59,15 @@ with open_store(sys.argv[1], max_bytes=4 << 30) as store:
         assert store.stats().storage_bytes >= 0
         print(seen, flush=True)
 """
-CHECKPOINTER = """
-import sqlite3, sys
+DOCTOR = """
+import os, sqlite3, sys
+from caveman_wasm.doors.doctor import examine
+os.environ |= {"CAVEMAN_HOME": os.path.dirname(sys.argv[1]), "CAVEMAN_CCR_MAX_BYTES": str(4 << 30)}
 db = sqlite3.connect(sys.argv[1], isolation_level=None, timeout=5)
 while input() != "stop":
     for mode in ("PASSIVE", "FULL", "RESTART", "TRUNCATE"):
         db.execute(f"PRAGMA wal_checkpoint({mode})").fetchall()
-    print(db.execute("PRAGMA quick_check").fetchone()[0], flush=True)
+    print(*([it.found for it in examine() if not it.fine] or ["ok"]), flush=True)
 """
 COMPRESSOR = """
 import sys
@@ -125,9 +127,9 @@ class Companion:
 
 
 def crowd(path: Path, writers: int, puts: int, largest: int, seconds: int) -> None:
-    """Writers, two readers, a compressor and a checkpointer at once; prints the longest that a put waited."""
+    """Writers, two readers, a compressor and a doctor that checkpoints, at once; prints the longest that a put waited."""
     open_store(path, max_bytes=BUDGET).close()
-    companions = [Companion(code, path) for code in (READER, READER, CHECKPOINTER, COMPRESSOR)]
+    companions = [Companion(code, path) for code in (READER, READER, DOCTOR, COMPRESSOR)]
     working = [spawn(WRITER, str(path), str(puts), str(n), str(largest)) for n in range(writers)]
     printed = [worker.communicate(timeout=seconds) for worker in working]
     rounds = [companion.stop() for companion in companions]
@@ -145,7 +147,7 @@ def crowd(path: Path, writers: int, puts: int, largest: int, seconds: int) -> No
     print(f"{writers} writers, {len(names)} puts, none failed or lost; the slowest took {slowest:.2f} s")
 
 
-def test_a_few_processes_write_read_compress_and_checkpoint_at_once(tmp_path: Path) -> None:
+def test_a_few_processes_write_read_compress_and_checkpoint_beside_a_doctor(tmp_path: Path) -> None:
     crowd(tmp_path / "ccr.db", writers=3, puts=25, largest=200_000, seconds=300)
 
 

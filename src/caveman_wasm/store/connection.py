@@ -39,6 +39,7 @@ class ConnectedStore(Store):
         self._process = os.getpid()
         self._claimed = claimed
         self._unwritable: CavemanError | None = None  # why what is there is read, and nothing can be written for now
+        self._as_read = self._pulse()  # what it was like then
         self._open()
 
     def _open(self) -> None:
@@ -55,7 +56,7 @@ class ConnectedStore(Store):
                 if _code(error) not in _UNWRITABLE:
                     raise
                 self._confirm()
-                self._unwritable = error
+                self._unwritable, self._as_read = error, self._pulse()
                 self._look_unchanging(error)
             if self.read_only or self._unwritable:
                 self._stand_in()
@@ -63,6 +64,10 @@ class ConnectedStore(Store):
         except BaseException:
             self._db.close()
             raise
+
+    def _open_again(self) -> None:
+        self._db.close()
+        self._open()
 
     def _confirm(self) -> None:
         if self._claimed:
@@ -88,6 +93,8 @@ class ConnectedStore(Store):
         with self._lock:
             if os.getpid() != self._process:
                 raise StoreUnavailable(f"the store {self.location} was opened by another process; open it again here")
+            if self._unwritable and self._as_read != self._pulse():
+                self._open_again()  # another process has found room
             try:
                 return self._db.execute(sql, values).fetchall()
             except sqlite3.Error as error:
@@ -150,8 +157,7 @@ class ConnectedStore(Store):
         for _ in self._tries():
             with self._lock:
                 if self._unwritable:
-                    self._db.close()
-                    self._open()  # there may be room by now
+                    self._open_again()  # there may be room by now
                 if self._unwritable:
                     raise self._unwritable
                 try:
@@ -196,13 +202,14 @@ class ConnectedStore(Store):
         long as the others get on. What counts is the time slept, not the clock's: a process that the machine does not
         run loses no patience. Other threads use the connection meanwhile.
         """
+        yield  # mostly the place is free: all else is for whoever has to wait
         left, seen = PATIENCE, self._pulse()
         while left > 0:
-            yield
             pause = 0.002 + time.monotonic_ns() // 1000 % 7 / 1000  # uneven: those that came together come apart
             time.sleep(pause)
             now = self._pulse()
             left, seen = (left - pause if now == seen else PATIENCE), now
+            yield
         raise StoreUnavailable(f"the store {self.location} cannot be used: {_HELD}")
 
     def _pulse(self) -> list[tuple[int, int]]:
