@@ -290,9 +290,9 @@ def facts(run: Run, replaced: int, most: int | None = None) -> tuple[str, ...]:
         if rosterable(tally.name) == 2 and not _WHEN.search(tally.name):
             chosen.add("enumerations", tally.enumeration())
     _constants(chosen, ordered)
-    _rosters(chosen, tallies)
+    listed = _rosters(chosen, tallies)
     for tally in tallies:
-        if is_identifier(tally.name) or rosterable(tally.name) < 2:
+        if (is_identifier(tally.name) or rosterable(tally.name) < 2) and tally.name not in listed:
             chosen.add("coverage", tally.coverage())
     for tally in tallies:
         if not is_identifier(tally.name) or tally.stamp:
@@ -354,13 +354,17 @@ def _constants(chosen: _Room, tallies: Sequence[_Tally]) -> None:
             chosen.add("constants", constant)
 
 
-def _rosters(chosen: _Room, tallies: Sequence[_Tally]) -> None:
-    """The names of what went; their ids too where there is room; any identifying field where nothing is a name."""
+def _rosters(chosen: _Room, tallies: Sequence[_Tally]) -> set[str]:
+    """The names of what went; their ids too where there is room; any identifying field where nothing is a name.
+    Gives the fields that are listed: their coverage would say no more."""
+    listed: set[str] = set()
     for tally in sorted(tallies, key=lambda t: rosterable(t.name)):
         if len(chosen.parts["rosters"]) < 2 and (rosterable(tally.name) < 2 or not chosen.parts["rosters"]):
             if rosterable(tally.name) == 2 and (tally.numeric or tally.stamp or _WHEN.search(tally.name)):
                 continue
-            chosen.add("rosters", tally.roster())
+            if chosen.add("rosters", tally.roster()):
+                listed.add(tally.name)
+    return listed
 
 
 class _Room:
@@ -371,17 +375,18 @@ class _Room:
         kinds = ("constants", "enumerations", "failures", "ranges", "sums", "coverage", "rosters")
         self.parts: dict[str, list[str]] = {kind: [] for kind in kinds}
 
-    def add(self, kind: str, fact: str, always: bool = False) -> None:
+    def add(self, kind: str, fact: str, always: bool = False) -> bool:
         size = len(fact.encode("utf-8", "replace")) + 2
         room = self.roster if kind == "rosters" else self.short
         if not fact or (not always and size > min(room, self.all)):
-            return
+            return False
         self.all -= size
         if kind == "rosters":
             self.roster -= size
         else:
             self.short -= size
         self.parts[kind].append(fact)
+        return True
 
     def said(self) -> tuple[str, ...]:
         constants = self.parts.pop("constants")

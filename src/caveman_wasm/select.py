@@ -33,6 +33,7 @@ __all__ = ["Order", "budget", "left_out", "order"]
 
 SMALL: Final = 1024  # bytes; what is smaller, such as the shell around an envelope, stays whole
 SHORT_RUN: Final = 144  # bytes; a smaller run costs as much as its marker (SELECTION)
+REPEATED: Final = 24  # bytes; what is shorter may stand anywhere twice
 BARE: Final = 16  # bytes of a unit's own below which it is nothing without what is in it
 SHORT_SPAN: Final = 90  # the same within a line
 MARKER_COST: Final = 80  # bytes a marker with its facts is reckoned at while planning
@@ -98,6 +99,7 @@ def order(document: Document, query: str = "") -> Order:
     _mark_urgent(document.text, nodes, query)
     places: list[tuple[int, int, int, int]] = []
     given: list[dict[int, Place]] = []
+    seen: set[str] = set()
     for number, node in enumerate(nodes):  # parents stand before their children
         base: Place | None = (1, 0)
         if node.parent >= 0:
@@ -105,6 +107,8 @@ def order(document: Document, query: str = "") -> Order:
             if base and nodes[node.parent].group.mode == "records":
                 base = (max(base[0], 2), base[1])
         mine = _places(node, base) if base else {}
+        if mine and node.parent >= 0 and node.group.mode in ("records", "tree"):
+            _put_off(document.text, node, mine, seen)
         given.append(mine)
         places += [(tier, level, number, i) for i, (tier, level) in mine.items()]
     places.sort()
@@ -214,6 +218,18 @@ def _places(node: _Node, base: Place) -> dict[int, Place]:
     if mode == "tree":
         return _by_size(node, base)
     return _by_position(node, base)
+
+
+def _put_off(text: str, node: _Node, mine: dict[int, Place], seen: set[str]) -> None:
+    """What stood in an earlier group word for word says nothing new: its turn comes a tier later."""
+    group = node.group
+    for i, (tier, level) in mine.items():
+        size = group.stops[i] - group.starts[i]
+        if tier and REPEATED <= size <= SMALL and i not in group.children:
+            said = text[group.starts[i] : group.stops[i]]
+            if said in seen:
+                mine[i] = (tier + 1, level)
+            seen.add(said)
 
 
 def _by_worth(node: _Node, base: Place) -> dict[int, Place]:

@@ -58,6 +58,8 @@ _LS: Final = re.compile(
 _OBJECT: Final = re.compile(r"\d{6} (?:(blob|tree|commit) )?[0-9a-f]{7,64}(?: +(?:\d+|-))?(?: \d)?\t(.+)\Z", re.ASCII)
 _SIZED: Final = re.compile(r"\s*([0-9][0-9.]*[KMGTPE]?i?B?)[ \t]+((?:\S.*)?\S)\Z", re.ASCII)
 _STATUS: Final = re.compile(r"([ MADRCUT?!]{2}) (\S.*)\Z", re.ASCII)
+_PACKAGE: Final = re.compile(r"([a-z0-9][\w.+:-]*)/([\w,.-]+) (\d\S*) ([a-z0-9-]+)(?: \[(.*)\])?\Z", re.ASCII)  # apt list
+_DESCRIBED: Final = re.compile(r"([A-Za-z0-9][\w.+@/-]*)(?: \((\w+)\))? +- \S.*\Z", re.ASCII)  # apt search, man -k
 _HEADED: Final = re.compile(r"(\S.*):\Z", re.ASCII)
 _BRANCH: Final = re.compile(
     r"((?:\xe2\x94[\x82\x83]|\|| |\xc2\xa0)*)"
@@ -434,6 +436,12 @@ def _entry(line: str) -> tuple[str, dict[str, Value]]:
     found = _SIZED.match(line)
     if found is not None:
         return found[2], {"size": found[1]}
+    found = _PACKAGE.match(line)
+    if found is not None:
+        return found[1], {"suite": found[2], "version": found[3], "arch": found[4], "state": found[5] or ABSENT}
+    found = _DESCRIBED.match(line)
+    if found is not None:
+        return found[1], {"section": found[2] or ABSENT}
     return line.strip(), {}
 
 
@@ -483,7 +491,13 @@ def _listing(text: _Text) -> list[Group] | None:
 
 def _is_entry(line: str) -> bool:
     return bool(
-        _LS.match(line) or _OBJECT.match(line) or _PATHLIKE.match(line) or _SIZED.match(line) or _STATUS.match(line)
+        _LS.match(line)
+        or _OBJECT.match(line)
+        or _PATHLIKE.match(line)
+        or _SIZED.match(line)
+        or _STATUS.match(line)
+        or _PACKAGE.match(line)
+        or _DESCRIBED.match(line)
     )
 
 
