@@ -316,6 +316,8 @@ class SaidUnit:
         """Whether the value stands in the unit, as it is or behind escapes."""
         name, at, version = value.rpartition("@")  # packages are named so whatever their lock file looks like
         whole = value in ("", ".") or _stands(value, self.text)
+        if not whole and "." in value:  # `resource "bucket" "logs" {` is known as resource.bucket.logs
+            whole = re.search(r'"?\s+"?'.join(map(re.escape, value.split("."))), self.text) is not None
         parts = value.split() if self.scattered else [name, version] if at else []
         return whole or (bool(parts) and all(_stands(part, self.text) for part in parts))
 

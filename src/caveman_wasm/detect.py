@@ -57,6 +57,7 @@ from caveman_wasm.detect_patterns import (
     NO_HEADER,
     NUMBER,
     NUMBERED,
+    ONE_RULE,
     PATH,
     PIPE_ROW,
     PLAIN_DIFF,
@@ -66,6 +67,7 @@ from caveman_wasm.detect_patterns import (
     REDRAWING,
     REMARK,
     REMARKED,
+    ROW_COUNT,
     ROW_OF_VALUES,
     RULE,
     RUNS,
@@ -409,6 +411,8 @@ def _drawn_table(sample: _Sample) -> bool:
     lines = sample.lines
     if len(lines) < 3:
         return False
+    if ONE_RULE.fullmatch(lines[1]) and ROW_COUNT.search(sample.text[-200:]):
+        return True
     if BOXED.match(lines[0]):
         return sum(bool(BOXED.match(line)) for line in lines) >= 0.9 * len(lines)
     if RULE.fullmatch(lines[1]) and "|" in lines[0]:
@@ -505,7 +509,9 @@ def _fixed_width(lines: list[str]) -> bool:
     rules = [at for at, line in enumerate(lines[:8]) if COLUMN_RULE.fullmatch(line.strip())]
     if not rules:  # `top` has six lines above its header, `vmstat` one
         return any(_fixed_columns(lines[at:], False) for at in range(min(8, len(lines) // 3)))
-    return _fixed_columns([line for line in lines[max(rules[0] - 1, 0) :] if line not in {lines[at] for at in rules}], True)
+    return _fixed_columns(
+        [line for line in lines[max(rules[0] - 1, 0) :] if line not in {lines[at] for at in rules}], True
+    )
 
 
 def _fixed_columns(lines: list[str], ruled: bool) -> bool:

@@ -54,6 +54,7 @@ __all__ = [
     "NO_HEADER",
     "NUMBER",
     "NUMBERED",
+    "ONE_RULE",
     "PATH",
     "PIPE_ROW",
     "PLAIN_DIFF",
@@ -63,6 +64,7 @@ __all__ = [
     "REDRAWING",
     "REMARK",
     "REMARKED",
+    "ROW_COUNT",
     "ROW_OF_VALUES",
     "RULE",
     "RUNS",
@@ -78,8 +80,8 @@ __all__ = [
     "TIMED",
     "TRACE",
     "WEB_ADDRESS",
-    "WORDS",
     "WEB_HIT",
+    "WORDS",
     "XML",
     "YAML",
     "YAML_ITEM",
@@ -192,6 +194,8 @@ TEMPLATE: Final = pattern(r"\s*\{[%{#].*[%}#]\}\s*$")
 HEADING: Final = pattern(r"#{1,6} \S")
 RULE: Final = pattern(r"\s*\|?\s*:?-{2,}:?\s*(?:\|\s*:?-+:?\s*)+\|?\s*")  # under a Markdown table's head
 BOX_RULE: Final = pattern(r"\+(?:[-=]+\+)+|-+(?:\+-+)+")  # mysql's, psql's
+ONE_RULE: Final = pattern(r"-{4,}\s*")  # under the only column of a database shell's table …
+ROW_COUNT: Final = pattern(r"\n\(\d+ rows?\)\s*\Z")  # … that ends so
 BOXED: Final = pattern(r" *\xe2(?:\x94[\x80-\xbf]|\x95[\x90-\xb0])")  # drawn with lines, light, heavy or double
 STAMPED: Final = pattern(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\S* \S")  # a time and what was said then
 PIPE_ROW: Final = pattern(r"\s*\|.*\|\s*$")
@@ -377,7 +381,9 @@ SETTING: Final = pattern(r"\s*[\w.-]+ ?= ?\S*$")
 XML: Final = pattern(
     r"\s*<(?:\?xml\b|!DOCTYPE (?!html)|[A-Za-z][\w:.-]*(?:\s+[\w:.-]+\s*=\s*[\"'][^\"'<>]*[\"'])*\s*/?>)"
 )
-WORDS: Final = pattern(r"[\w/*.@:-]+[ \t]+[^\s.,;:(){}]\S*(?:[ \t]+[^\s(){};]+){0,7}[ \t]*(?:#.*)?$")  # sshd_config, fstab
+WORDS: Final = pattern(
+    r"[\w/*.@:-]+[ \t]+[^\s.,;:(){}]\S*(?:[ \t]+[^\s(){};]+){0,7}[ \t]*(?:#.*)?$"
+)  # sshd_config, fstab
 BELOW: Final = pattern(r"\s+\S+$|\s+\S+ \(.*\)$|\s+\S+ +https?://\S+ .*|\s+\S+ \d+$")
 NO_CONFIG: Final = pattern(r"\s*(?:usage: |commit [0-9a-f]{40}\b)", flags=re.ASCII | re.IGNORECASE)
 PROSE: Final = pattern(r"\s*(?:[^\s:=]+ ){7,}\S+")

@@ -34,6 +34,7 @@ FEW: Final = 8  # values an enumeration may have; larger ones are ranges, roster
 MANY: Final = 64  # distinct values after which a column is no enumeration and its counts are given up
 LEAST_UNITS: Final = 3  # units and bytes below which a bare count says as much
 LEAST_BYTES: Final = 240
+DENSE: Final = 12  # values from which "all 12 present" is shorter than to list them
 LONG: Final = 60  # characters a quoted value may have in a constant or an enumeration
 IDS: Final = 100_000  # identifiers remembered for coverage; beyond, no claim
 
@@ -356,11 +357,14 @@ def _constants(chosen: _Room, tallies: Sequence[_Tally]) -> None:
 
 def _rosters(chosen: _Room, tallies: Sequence[_Tally]) -> set[str]:
     """The names of what went; their ids too where there is room; any identifying field where nothing is a name.
-    Gives the fields that are listed: their coverage would say no more."""
+    Gives the fields that are listed: their coverage would say no more. One that has every value between its ends is
+    not listed: its coverage says as much."""
     listed: set[str] = set()
     for tally in sorted(tallies, key=lambda t: rosterable(t.name)):
         if len(chosen.parts["rosters"]) < 2 and (rosterable(tally.name) < 2 or not chosen.parts["rosters"]):
             if rosterable(tally.name) == 2 and (tally.numeric or tally.stamp or _WHEN.search(tally.name)):
+                continue
+            if tally.total >= DENSE and tally.coverage().endswith(" present"):
                 continue
             if chosen.add("rosters", tally.roster()):
                 listed.add(tally.name)

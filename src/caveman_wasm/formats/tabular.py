@@ -267,13 +267,15 @@ def _row_heads(lines: list[str], counts: list[int], delimiter: str) -> Iterable[
 
 
 def is_rule(line: str) -> bool:
-    """Whether a line is the rule of a table: dashes or equal signs in two columns or more, or between pipes, or drawn."""
+    """Whether a line is the rule of a table: drawn, or dashes or equal signs in two columns or between pipes."""
     if _DRAWN.match(line):
         return not _DRAWN.sub("", line).strip()
     return not line.strip("-=+| :\t\r") and any(sign in line for sign in ("--", "==", "|-", "-|", ":-", "- |"))
 
 
-_DRAWN: Final = re.compile(r" *\xe2(?:\x94[\x80\x81\x84-\xbf]|\x95[\x90\x92-\xb0])| *[\u2500\u2501\u2504-\u2550\u2552-\u2570]")
+_DRAWN: Final = re.compile(
+    r" *\xe2(?:\x94[\x80\x81\x84-\xbf]|\x95[\x90\x92-\xb0])| *[\u2500\u2501\u2504-\u2550\u2552-\u2570]"
+)
 
 
 def pipe_rows(text: str, starts: Sequence[int], stops: Sequence[int], header: str) -> Rows:
@@ -412,6 +414,21 @@ def _fixed(text: str, newline: str, start: int) -> list[Group] | None:
     return groups if covered * 5 >= (len(text) - start) * 4 else None
 
 
+_ONE_RULE: Final = re.compile(r"-{4,}\s*")
+_ROW_COUNT: Final = re.compile(r"\n\(\d+ rows?\)\s*\Z")
+
+
+def _one_column(text: str, newline: str, start: int) -> list[Group] | None:
+    """A database shell's table of one column: a name, a rule as wide, the rows, their number (a query's plan)."""
+    head = text[start : start + SAMPLE].split(newline)[:2]
+    if len(head) < 2 or not _ONE_RULE.fullmatch(head[1]) or not _ROW_COUNT.search(text[-200:]):
+        return None
+    starts, stops = row_spans(text, newline, start=start + sum(map(len, head)) + 2 * len(newline))
+    shape = Shape("fixed", 1, edges=((0, -1),))
+    group = _group(text, starts[:-1], stops[:-1], shape, [plain(head[0]).strip()])
+    return [group] if len(group) > 1 else None
+
+
 def _fixed_block(text: str, newline: str, start: int, stop: int) -> Group | None:
     head = text[start : min(stop, start + SAMPLE)].split(newline)[: SAMPLE_ROWS + TITLES]
     lines = [plain(line.rstrip("\r")) for line in head]
@@ -507,7 +524,7 @@ class Tabular:
         """Rows in one group (fixed-width listings: one a table); None when the text is no table."""
         newline = "\n" if "\n" in text else "\r"
         start = 3 if text.startswith("\xef\xbb\xbf") else 0
-        readings: tuple[Callable[[str, str, int], list[Group] | None], ...] = (_pipes, _fixed, _delimited)
+        readings: tuple[Callable[[str, str, int], list[Group] | None], ...] = (_pipes, _one_column, _fixed, _delimited)
         groups = next(filter(None, (read(text, newline, start) for read in readings)), None)
         if not groups:
             return None
