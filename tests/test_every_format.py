@@ -43,6 +43,11 @@ CASES |= {  # tokens that stand once, where the golden inputs have none that are
         "\n".join([f"\x1b[32mok\x1b[0m the step {WORDS[i % 48]}{i}x is done" for i in range(300)]).encode(),
         {},
     ),
+    "test-report/words": (
+        "test-report",
+        "\n".join(["TAP version 13", *(f"ok {i + 1} checks {WORDS[i % 48]}{i}x" for i in range(300)), ""]).encode(),
+        {},
+    ),
     "text/words": (
         "text",
         "\n\n".join(

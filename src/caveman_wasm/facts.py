@@ -357,14 +357,14 @@ def _constants(chosen: _Room, tallies: Sequence[_Tally]) -> None:
 
 def _rosters(chosen: _Room, tallies: Sequence[_Tally]) -> set[str]:
     """The names of what went; their ids too where there is room; any identifying field where nothing is a name.
-    Gives the fields that are listed: their coverage would say no more. One that has every value between its ends is
-    not listed: its coverage says as much."""
+    Gives the fields that are listed: their coverage would say no more. Numbers of which none is missing between the
+    ends are not listed: their coverage says as much."""
     listed: set[str] = set()
     for tally in sorted(tallies, key=lambda t: rosterable(t.name)):
         if len(chosen.parts["rosters"]) < 2 and (rosterable(tally.name) < 2 or not chosen.parts["rosters"]):
             if rosterable(tally.name) == 2 and (tally.numeric or tally.stamp or _WHEN.search(tally.name)):
                 continue
-            if tally.total >= DENSE and tally.coverage().endswith(" present"):
+            if tally.numeric and tally.total >= DENSE and tally.coverage().endswith(" present"):
                 continue
             if chosen.add("rosters", tally.roster()):
                 listed.add(tally.name)
