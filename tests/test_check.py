@@ -39,7 +39,7 @@ def orders(n: int = 300) -> list[dict[str, object]]:
 ORDERS = json.dumps(orders()).encode()
 PRETTY = json.dumps(orders(), indent=2).encode()
 SUMS = json.dumps(
-    [{"id": i * 2, "weight": i * 37 % 900 + 0.5, "day": f"2026-01-{i % 28 + 1:02d}"} for i in range(300)]
+    [{"id": 10**15 + i * 2, "weight": i * 37 % 900 + 0.5, "day": f"2026-01-{i % 28 + 1:02d}"} for i in range(300)]
 ).encode()
 LINES = "\n".join(map(json.dumps, orders())).encode()
 LOG = "\n".join(log_lines(400, 3)).encode()

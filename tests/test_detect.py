@@ -653,6 +653,56 @@ CASES |= {
 }
 
 
+VMSTAT = "procs ---memory--- --io-\n r  b   swpd   free   bi    bo\n" + rows(" {i}  0      0 {i}6210   {i}7   63")
+TOP = "top - 08:47:01 up 3 days\nTasks: 3 total\n\n  PID USER      PR  S  %CPU COMMAND\n" + rows(
+    " 10{i} root      20  R   {i}.0 {w}"
+)
+CASES |= {
+    "a table drawn with lines": (
+        "tabular",
+        "┌────┬─────┐\n│ id │ who │\n├────┼─────┤\n" + rows("│ 1{i} │ {w} │") + "└────┴─────┘\n",
+    ),
+    "vmstat": ("tabular", VMSTAT),
+    "top": ("tabular", TOP),
+    "a query's plan": ("tabular", "   QUERY PLAN\n-------------------\n" + rows(" ->  Sort {w}: b.{i}") + "(8 rows)\n"),
+    "apt list": ("search-result", "Listing...\n" + rows("{w}-{i}/stable,now 1.{i}-2 amd64 [installed]")),
+    "apt search": ("search-result", rows("lib{w}-dev - reads and writes {w} files, and checks them")),
+    "Java's unified log": ("log", rows("[0.{i}12s][info ][gc,heap] GC(0) Eden regions: {i}->0(9)")),
+    "a compiler's snippets": (
+        "log",
+        "[ 50%] Building C object a.o\n"
+        + rows("/src/a.c:{i}:3: warning: unused variable '{w}'\n    {i} | int {w} = 3;\n      |     ^~~"),
+    ),
+    "npm --dry-run": ("log", rows("add {w}-{i} 1.{i}.0") + "\nadded 8 packages in 3s\n"),
+    "pip that fails": (
+        "log",
+        "Collecting alpha==1\n  Preparing metadata: finished with status 'error'\n  error: subprocess-exited-with-error\n"
+        "  \n  × Preparing metadata did not run.\n  ╰─> [3 lines of output]\n      boom\n      [end of output]\n",
+    ),
+    "TAP with subtests": (
+        "test-report",
+        "TAP version 13\n"
+        + rows("# Subtest: {w}\n    ok 1 - sub {i}\n      ---\n      ms: 0.{i}\n      ...\n    1..1\nok {i} - {w}"),
+    ),
+    "settings of words": (
+        "config",
+        "# The daemon's.\n# See its manual.\nPort 22\nPermitRootLogin no\n" + rows("AllowUsers {w}"),
+    ),
+    "ports and services": ("config", "# Services.\n# Updated.\n" + rows("{w}\t\t10{i}/tcp\t\t# the {w}")),
+    "/proc/cpuinfo": ("config", rows("processor\t: {i}\nmodel name\t: Some CPU\ncpu MHz\t\t: 26{i}0.0\n")),
+    "apt-cache policy": (
+        "config",
+        rows(
+            "{w}:\n  Installed: 1.{i}\n  Version table:\n     1.{i} 500\n        500 http://x.example/debian main/amd64 Packages"
+        ),
+    ),
+    "HCL whose keys are words of a language": (
+        "config",
+        'resource "a" "b" {\n' + rows("  public   = true\n  port_{i} = 8{i}") + "}\n",
+    ),
+}
+
+
 @pytest.mark.parametrize("name", CASES)
 def test_is(name: str) -> None:
     expected, payload = CASES[name]

@@ -316,6 +316,8 @@ class SaidUnit:
         """Whether the value stands in the unit, as it is or behind escapes."""
         name, at, version = value.rpartition("@")  # packages are named so whatever their lock file looks like
         whole = value in ("", ".") or _stands(value, self.text)
+        if not whole and "." in value:  # `resource "bucket" "logs" {` is known as resource.bucket.logs
+            whole = re.search(r'"?\s+"?'.join(map(re.escape, value.split("."))), self.text) is not None
         parts = value.split() if self.scattered else [name, version] if at else []
         return whole or (bool(parts) and all(_stands(part, self.text) for part in parts))
 
@@ -467,9 +469,9 @@ class Table:
 def table(head: str, row: str) -> Table | None:
     """The table under ``head`` (all that stands before its first row) of which ``row`` is one; None for columns of
     fixed width."""
-    rule = r"[-=+|:\s]*"
+    rule = r"[-=+|:\s\u2500-\u2570]*"
     lines = [line for line in re.split(r"[\r\n]+", head) if line.strip() and not re.fullmatch(rule, line)]
-    if row.lstrip().startswith("|"):
+    if row.lstrip().startswith(("|", "\u2502", "\u2503", "\u2551")):
         return _named("pipes", lines[-1:], cells(row, "pipes"))
     widths = [(len(cells(row, mark)), mark) for mark in "\t,;|"]
     found = [(n, mark) for n, mark in widths if n > 1 and (not lines or len(_last_record(head, mark)) == n)]
@@ -495,6 +497,7 @@ def _last_record(head: str, mark: str) -> list[str]:
 def cells(row: str, mark: str) -> list[str]:
     """The cells of one row, quoted line ends and all."""
     if mark == "pipes":
+        row = re.sub("[\u2502\u2503\u2551]", "|", row)
         return [c.strip() for c in re.split(r"(?<!\\)\|", row.strip().removeprefix("|").removesuffix("|"))]
     read = list(csv.reader(re.split(r"(?<=[\r\n])", row), delimiter=mark))
     return read[0] if len(read) == 1 else []

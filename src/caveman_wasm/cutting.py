@@ -121,19 +121,19 @@ def _split(text: str, kind: str, narrowing: bool = False) -> Document | None:
     form = FORMATS[kind]
     rewritten = None if narrowing and kind == "diff" else form.rewrite(text)
     if kind == "terminal" and rewritten is not None:
-        return _as_it_looks(rewritten)
+        return _as_it_looks(rewritten, narrowing)
     document = form.split(rewritten.text if rewritten else text)
     if document is not None and rewritten is not None:
         document.origin = rewritten
     return document
 
 
-def _as_it_looks(shown: Rewritten) -> Document | None:
+def _as_it_looks(shown: Rewritten, narrowing: bool) -> Document | None:
     """What a terminal showed, cut by the format it looks like, else by lines."""
     from caveman_wasm.formats.terminal import TERMINAL, redrawn
 
     kind = detect(shown.text)
-    document = _split(shown.text, kind) if kind in TERMINAL.inside and kind in FORMATS else None
+    document = _split(shown.text, kind, narrowing) if kind in TERMINAL.inside and kind in FORMATS else None
     document = document or TERMINAL.split(shown.text)
     if document is not None:
         document.origin = redrawn(shown, document.origin)

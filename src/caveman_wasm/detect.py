@@ -17,10 +17,12 @@ from caveman_wasm.detect_patterns import (
     ARIA,
     ASSIGNED,
     BARE_CR,
+    BELOW,
     BLOCK,
     BLOCK_TEXT,
     BLOCKS,
     BOX_RULE,
+    BOXED,
     BUILD,
     CODE_END,
     COLUMN_NAME,
@@ -55,6 +57,7 @@ from caveman_wasm.detect_patterns import (
     NO_HEADER,
     NUMBER,
     NUMBERED,
+    ONE_RULE,
     PATH,
     PIPE_ROW,
     PLAIN_DIFF,
@@ -64,6 +67,7 @@ from caveman_wasm.detect_patterns import (
     REDRAWING,
     REMARK,
     REMARKED,
+    ROW_COUNT,
     ROW_OF_VALUES,
     RULE,
     RUNS,
@@ -82,6 +86,7 @@ from caveman_wasm.detect_patterns import (
     TRACE,
     WEB_ADDRESS,
     WEB_HIT,
+    WORDS,
     XML,
     YAML,
     YAML_ITEM,
@@ -406,6 +411,10 @@ def _drawn_table(sample: _Sample) -> bool:
     lines = sample.lines
     if len(lines) < 3:
         return False
+    if ONE_RULE.fullmatch(lines[1]) and ROW_COUNT.search(sample.text[-200:]):
+        return True
+    if BOXED.match(lines[0]):
+        return sum(bool(BOXED.match(line)) for line in lines) >= 0.9 * len(lines)
     if RULE.fullmatch(lines[1]) and "|" in lines[0]:
         return sum("|" in line for line in lines) >= 0.9 * len(lines)
     ruled = any(BOX_RULE.fullmatch(line.strip()) for line in lines[:2])
@@ -498,16 +507,38 @@ def _cells(record: str, mark: str) -> list[str]:
 def _fixed_width(lines: list[str]) -> bool:
     """Columns as of ``ps``, ``dpkg -l``, ``kubectl get``: a header of names, and blanks that line up under it."""
     rules = [at for at, line in enumerate(lines[:8]) if COLUMN_RULE.fullmatch(line.strip())]
-    first = max(rules[0] - 1, 0) if rules else 0
-    rows = [line for line in lines[first:] if line not in {lines[at] for at in rules}][:60]
+    if not rules:  # `top` has six lines above its header, `vmstat` one
+        return any(_fixed_columns(lines[at:], False) for at in range(min(8, len(lines) // 3)))
+    return _fixed_columns(
+        [line for line in lines[max(rules[0] - 1, 0) :] if line not in {lines[at] for at in rules}], True
+    )
+
+
+def _fixed_columns(lines: list[str], ruled: bool) -> bool:
+    rows = lines[:60]
     if len(rows) < 3 or "\t" in rows[0]:
         return False
     names = rows[0].split()
+    if not ruled and len(names) >= 4 and _numbered_columns(names, rows[1:]):
+        return True
     capital = sum(bool(COLUMN_NAME.match(name)) for name in names)
-    if len(names) < (2 if rules else 3) or capital < (0 if rules else 0.7) * len(names) or NO_HEADER.search(rows[0]):
+    if len(names) < (2 if ruled else 3) or capital < (0 if ruled else 0.7) * len(names) or NO_HEADER.search(rows[0]):
         return False
     full = sum(len(row.split()) >= min(3, len(names)) for row in rows)
-    return full >= 0.6 * len(rows) and _aligned_columns(rows) >= (2 if rules else 3)
+    return full >= 0.6 * len(rows) and _aligned_columns(rows) >= (2 if ruled else 3)
+
+
+def _numbered_columns(names: list[str], rows: list[str]) -> bool:
+    """Rows of as many cells as there are names, nearly all of them numbers, as of ``vmstat`` or ``iostat``."""
+    cells = [row.split() for row in rows]
+    steady = [row for row in cells if len(row) == len(names)]
+    numbers = sum(bool(NUMBER.fullmatch(cell)) for row in steady for cell in row)
+    return (
+        len(steady) >= 0.9 * len(cells)
+        and numbers >= 0.8 * len(steady) * len(names)
+        and not any(map(NUMBER.fullmatch, names))
+        and len(set(names)) >= 0.9 * len(names)
+    )
 
 
 def _aligned_columns(rows: list[str]) -> int:
@@ -599,7 +630,11 @@ def _log(sample: _Sample) -> bool:
         return sample.share(HIT) < 0.6 or timed > 0.5
     if traces >= 0.5 and len(sample.lines) >= 3:
         return True
-    return (sample.share(BUILD) >= 0.4 and sample.count(BUILD) >= 2) or _same_tag(sample.lines) >= 0.8
+    builds = sample.share(BUILD)
+    below = sum(line[0] in " \t" for line in sample.lines) / max(1, len(sample.lines))  # what a step printed
+    if (builds >= 0.4 or (builds >= 0.2 and builds + traces + below >= 0.9)) and sample.count(BUILD) >= 2:
+        return True
+    return _same_tag(sample.lines) >= 0.8
 
 
 def _same_tag(lines: list[str]) -> float:
@@ -683,6 +718,9 @@ def _config(sample: _Sample) -> bool:
         return not sample.fenced  # settings of which most are commented out
     if sample.fenced or NO_CONFIG.match(sample.head) or sum(map(bool, map(PROSE.match, own))) > 0.35 * len(own):
         return False
+    worded = sum(map(bool, map(WORDS.match, own)))
+    if sample.count(REMARK) >= 2 and REMARK.match(sample.lines[0]) and worded >= 0.9 * len(own):
+        return True  # `Port 22` and `proc /proc proc defaults 0 0` below a comment
     return _keyed(own, sample)
 
 
@@ -717,7 +755,7 @@ def _keyed(own: list[str], sample: _Sample) -> bool:
     ):
         return True
     return (share(BLOCK) >= 0.1 and share(BLOCK, ASSIGNED, DIRECTIVE, YAML) >= 0.75) or (
-        yaml >= 0.1 and continued >= 0.5 and share(YAML, DIRECTIVE) >= 0.85
+        yaml >= 0.1 and continued >= 0.5 and share(YAML, DIRECTIVE, BELOW) >= 0.85
     )
 
 

@@ -15,8 +15,10 @@ __all__ = [
     "ARIA",
     "ASSIGNED",
     "BARE_CR",
+    "BELOW",
     "BLOCK",
     "BLOCK_TEXT",
+    "BOXED",
     "BOX_RULE",
     "BUILD",
     "CLOCK",
@@ -52,6 +54,7 @@ __all__ = [
     "NO_HEADER",
     "NUMBER",
     "NUMBERED",
+    "ONE_RULE",
     "PATH",
     "PIPE_ROW",
     "PLAIN_DIFF",
@@ -61,6 +64,7 @@ __all__ = [
     "REDRAWING",
     "REMARK",
     "REMARKED",
+    "ROW_COUNT",
     "ROW_OF_VALUES",
     "RULE",
     "RUNS",
@@ -77,6 +81,7 @@ __all__ = [
     "TRACE",
     "WEB_ADDRESS",
     "WEB_HIT",
+    "WORDS",
     "XML",
     "YAML",
     "YAML_ITEM",
@@ -153,7 +158,13 @@ RUNS: Final = tuple(
         (r"test \S.* \.\.\. (?:ok|FAILED|ignored)", r"test result: ", r"running \d+ tests?$"),
         # unittest, TAP, mocha
         (r"\w+ \([\w.]+\) \.\.\. (?:ok|FAIL|ERROR|skipped)",),
-        (r"(?:not )?ok \d+\b", r"1\.\.\d+$", r"TAP version \d+$"),
+        (
+            r" *(?:not )?ok \d+\b",
+            r" *1\.\.\d+$",
+            r"TAP version \d+$",
+            r" *# Subtest: ",
+            r"# (?:tests|pass|fail|duration_ms) \d",
+        ),
         (r"  +\d+ (?:passing|failing|pending)\b", r" +\xe2\x9c[\x93\x94] |\xe2\x9c[\x93-\x98] .*\(\d[\d.]*m?s\)$"),
         # Maven's surefire
         (r"(?:\[(?:INFO|ERROR|WARNING)\] )?(?:Running [\w.$]+$|Tests run: \d+, Failures: \d+|T E S T S$)",),
@@ -183,6 +194,9 @@ TEMPLATE: Final = pattern(r"\s*\{[%{#].*[%}#]\}\s*$")
 HEADING: Final = pattern(r"#{1,6} \S")
 RULE: Final = pattern(r"\s*\|?\s*:?-{2,}:?\s*(?:\|\s*:?-+:?\s*)+\|?\s*")  # under a Markdown table's head
 BOX_RULE: Final = pattern(r"\+(?:[-=]+\+)+|-+(?:\+-+)+")  # mysql's, psql's
+ONE_RULE: Final = pattern(r"-{4,}\s*")  # under the only column of a database shell's table …
+ROW_COUNT: Final = pattern(r"\n\(\d+ rows?\)\s*\Z")  # … that ends so
+BOXED: Final = pattern(r" *\xe2(?:\x94[\x80-\xbf]|\x95[\x90-\xb0])")  # drawn with lines, light, heavy or double
 STAMPED: Final = pattern(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\S* \S")  # a time and what was said then
 PIPE_ROW: Final = pattern(r"\s*\|.*\|\s*$")
 NUMBER: Final = pattern(r"[-+]?[$€£]?\d[\d.,:/%eE+-]*")
@@ -269,7 +283,7 @@ STRONG: Final = pattern(
     r"\s*(?:pub(?:\(\w+\))? |unsafe |async )*(?:fn \w+|impl\b.*\{|struct \w+|trait \w+|mod \w+[;{ ]"
     r"|use [\w:]+(?:::|;)|enum \w+ \{|macro_rules! )|\s*#!?\[\w|\w+!\(.*\);?$|\w+! ?[({\[]$",
     r"import [\w.*]+;$|using [\w.]+;$|namespace [\w.\\:]+\s*[;{]?$",
-    r"\s*(?:public|private|protected|internal) [\w<>\[\], ]+[({;=]",
+    r"\s*(?:public|private|protected|internal) (?! *=)[\w<>\[\], ]+[({;=]",
     r"\s*(?:override |suspend |private |internal |data |open )*(?:fun [\w<.]+.*\(|class \w+)",
     r"<\?php|\s*\$this->|#!\s*/\S*(?:sh|python|perl|ruby|node|env)\b",
     r"\s*#\s*(?:include\s*[<\"]|define \w|ifn?def \w|endif)|\s*typedef\b",
@@ -293,7 +307,7 @@ TIMED: Final = pattern(
     rf"|\d\d [A-Z][a-z]{{2}}),?(?: \d{{4}})? {CLOCK}",
     rf"[^\w\n]{{0,2}}{CLOCK}(?:[.,]\d+)?\b",
     rf"(?:\S+ ){{3,4}}\[\d+/\w+/\d{{4}}:{CLOCK}",
-    rf"[IWEF]\d{{4}} {CLOCK}|\[ *\d+\.\d{{3,6}}\] |[12]\d{{9}}(?:\.\d+|\d{{3}})?[ :\t]",
+    rf"[IWEF]\d{{4}} {CLOCK}|\[ *\d+[.,]\d{{3,6}}(?:s?\]\[[a-z]|\] )|[12]\d{{9}}(?:\.\d+|\d{{3}})?[ :\t]",
     r"(?:\S+ )?(?:time|ts|timestamp|t)=\"?\d{4}-\d\d-\d\dT|\{.*\"(?:time|timestamp|ts|@timestamp)\": ?[\"\d]",
     rf"<\d+>\d? ?\d{{4}}-|[^\t\n]*\t[^\t\n]*\t\d{{4}}-\d\d-\d\dT{CLOCK}",
     r"Started [A-Z]+ \"[^\"]*\" for \S+ at \d{4}|(?:Start|End)-Date: \d|"
@@ -322,7 +336,12 @@ BUILD: Final = pattern(
     r"\s*(?:Compiling|Downloading|Downloaded|Building|Checking|Finished|Collecting|Installing"
     r"|Requirement already|Using cached|Fetching|Resolving|Linking|Generating) ",
     r"(?:Step \d+/\d+ :| ---> |#\d+ (?:\[|\d|DONE|CACHED|sha256))",
+    r" *(?:\xc3\x97 |\xe2\x95\xb0\xe2\x94\x80>|\xe2\x94\x82 exit code|\[end of output\]|(?:error|note|hint): )",  # pip
     r"\S+:\d+(?::\d+)?: (?:fatal )?(?:warning|error|note|info)\b|\S+: In (?:member )?function ",
+    r" +\d* \| +\S| +--> \S+:\d+|(?:error|warning)(?:\[\w+\])?: \S|\S+\.\w{1,8}\(\d+(?:,\d+)?\): +\S",
+    r"(?:add|remove|change|update)d? @?[\w./-]+ \d+\.\S*$|(?:added|removed|changed|audited) \d+ packages",
+    r"\s*(?:Looking in (?:indexes|links)|Preparing metadata|Getting requirements|Successfully \w+|Attempting uninstall"
+    r"|Created wheel|Stored in directory|Running (?:setup|command)|Using legacy)\b",
     r"(?:copying|creating|adding|running|removing|writing|hard linking|byte-compiling|reading) \S|[+] \w",
     r"[\w.\[\]\"-]+: (?:Creating|Creation|Refreshing|Reading|Read complete|Destr|Modif|Still )",
 )  # fmt: skip
@@ -342,6 +361,7 @@ LISTED: Final = pattern(
     r"\d{6} (?:blob|tree|commit|\d+) +[0-9a-f]{7,64}\b|[ MADRCU?!]{2} [\w./\"]\S*$|[MADTU]\t\S+$",
     r"[0-9.]+[KMGT]?\t\S.*$|\S+/?:$|[0-9a-f]{32,128} [ *]\S",
     r"\s*\d[\d.,]*[KMGTB]?(?: +\d+){0,3} +(?:\S*[./]\S*|total)$|\d{4}-\d\d-\d\d(?: [\d:.]+)? \S*[./]\S*$",
+    r"[a-z0-9][\w.+:-]*/[\w,.-]+ \d\S* [a-z0-9-]+(?: \[.*\])?$|[A-Za-z0-9][\w.+@/-]* (?:\(\w+\) +)?- \S",
     r"[\w.+-]+(?::\w+)?(?:, [\w.+-]+(?::\w+)?)*: /\S+$|diversion by |Only in \S+: |Files .* and .* differ$",
 )  # fmt: skip
 SIZED: Final = pattern(r"[0-9.]+[KMGT]?\t\.{0,2}/|[0-9.]+[KMGT]\t\S|[MADRCTU]\d*\t\S")  # du, git's --name-status
@@ -350,7 +370,7 @@ FOLDER: Final = pattern(r"(?:\.|\S*/\S*):$")
 WEB_HIT: Final = pattern(r"\s*(?:\[?\d{1,3}[.)\]]|Title:|#+ \d+[.)]|- ) ?\S")
 WEB_ADDRESS: Final = pattern(r"\s*(?:\W?(?:URL|Link|Source|url|link)\W{1,3}|[<(\[-]?\s?)?https?://\S+$")
 REMARK: Final = pattern(r"\s*(?:#|;|//|/\*|\*|--\s)")
-YAML: Final = pattern(r"\s*(?:- +)*(?:[\w.$/@*<-][\w./$@ *<>()-]{0,80}|\"[^\"]+\"|'[^']+'):(?:\s+\S.*)?\s*$")
+YAML: Final = pattern(r"\s*(?:- +)*(?:[\w.$/@*<-][\w./$@ *<>()-]{0,80}|\"[^\"]+\"|'[^']+')\t*:(?:\s+\S.*)?\s*$")
 YAML_ITEM: Final = pattern(r"\s*- \S|---$|\.\.\.$")
 ASSIGNED: Final = pattern(r"\s*(?:export )?[\w.\"'@/*:-]+(?:\[[\w@.-]+\]| \w+)?\s*[+:?]?=(?!=)")
 SECTION: Final = pattern(r"\s*\[\[?[^\]\[]{1,100}\]\]?\s*(?:[#;].*)?$")
@@ -361,6 +381,10 @@ SETTING: Final = pattern(r"\s*[\w.-]+ ?= ?\S*$")
 XML: Final = pattern(
     r"\s*<(?:\?xml\b|!DOCTYPE (?!html)|[A-Za-z][\w:.-]*(?:\s+[\w:.-]+\s*=\s*[\"'][^\"'<>]*[\"'])*\s*/?>)"
 )
+WORDS: Final = pattern(
+    r"[\w/*.@:-]+[ \t]+[^\s.,;:(){}]\S*(?:[ \t]+[^\s(){};]+){0,7}[ \t]*(?:#.*)?$"
+)  # sshd_config, fstab
+BELOW: Final = pattern(r"\s+\S+$|\s+\S+ \(.*\)$|\s+\S+ +https?://\S+ .*|\s+\S+ \d+$")
 NO_CONFIG: Final = pattern(r"\s*(?:usage: |commit [0-9a-f]{40}\b)", flags=re.ASCII | re.IGNORECASE)
 PROSE: Final = pattern(r"\s*(?:[^\s:=]+ ){7,}\S+")
 SEVERAL: Final = pattern(r"\s*\w[\w ]*:[^\n]*(?: {2}|\t)\w+: ")

@@ -34,6 +34,7 @@ FEW: Final = 8  # values an enumeration may have; larger ones are ranges, roster
 MANY: Final = 64  # distinct values after which a column is no enumeration and its counts are given up
 LEAST_UNITS: Final = 3  # units and bytes below which a bare count says as much
 LEAST_BYTES: Final = 240
+DENSE: Final = 12  # values from which "all 12 present" is shorter than to list them
 LONG: Final = 60  # characters a quoted value may have in a constant or an enumeration
 IDS: Final = 100_000  # identifiers remembered for coverage; beyond, no claim
 
@@ -290,9 +291,9 @@ def facts(run: Run, replaced: int, most: int | None = None) -> tuple[str, ...]:
         if rosterable(tally.name) == 2 and not _WHEN.search(tally.name):
             chosen.add("enumerations", tally.enumeration())
     _constants(chosen, ordered)
-    _rosters(chosen, tallies)
+    listed = _rosters(chosen, tallies)
     for tally in tallies:
-        if is_identifier(tally.name) or rosterable(tally.name) < 2:
+        if (is_identifier(tally.name) or rosterable(tally.name) < 2) and tally.name not in listed:
             chosen.add("coverage", tally.coverage())
     for tally in tallies:
         if not is_identifier(tally.name) or tally.stamp:
@@ -354,13 +355,20 @@ def _constants(chosen: _Room, tallies: Sequence[_Tally]) -> None:
             chosen.add("constants", constant)
 
 
-def _rosters(chosen: _Room, tallies: Sequence[_Tally]) -> None:
-    """The names of what went; their ids too where there is room; any identifying field where nothing is a name."""
+def _rosters(chosen: _Room, tallies: Sequence[_Tally]) -> set[str]:
+    """The names of what went; their ids too where there is room; any identifying field where nothing is a name.
+    Gives the fields that are listed: their coverage would say no more. Numbers of which none is missing between the
+    ends are not listed: their coverage says as much."""
+    listed: set[str] = set()
     for tally in sorted(tallies, key=lambda t: rosterable(t.name)):
         if len(chosen.parts["rosters"]) < 2 and (rosterable(tally.name) < 2 or not chosen.parts["rosters"]):
             if rosterable(tally.name) == 2 and (tally.numeric or tally.stamp or _WHEN.search(tally.name)):
                 continue
-            chosen.add("rosters", tally.roster())
+            if tally.numeric and tally.total >= DENSE and tally.coverage().endswith(" present"):
+                continue
+            if chosen.add("rosters", tally.roster()):
+                listed.add(tally.name)
+    return listed
 
 
 class _Room:
@@ -371,17 +379,18 @@ class _Room:
         kinds = ("constants", "enumerations", "failures", "ranges", "sums", "coverage", "rosters")
         self.parts: dict[str, list[str]] = {kind: [] for kind in kinds}
 
-    def add(self, kind: str, fact: str, always: bool = False) -> None:
+    def add(self, kind: str, fact: str, always: bool = False) -> bool:
         size = len(fact.encode("utf-8", "replace")) + 2
         room = self.roster if kind == "rosters" else self.short
         if not fact or (not always and size > min(room, self.all)):
-            return
+            return False
         self.all -= size
         if kind == "rosters":
             self.roster -= size
         else:
             self.short -= size
         self.parts[kind].append(fact)
+        return True
 
     def said(self) -> tuple[str, ...]:
         constants = self.parts.pop("constants")

@@ -271,7 +271,7 @@ class Group:
     ``marker_at``, for units that go one by one while what lies between them stays (descriptions in a schema).
     ``heading`` is what heads the units for a reader who sees only some (plain text, may be '').
     ``children[i]`` are the groups inside unit *i*; a unit with children can be kept *entered*: whatever is
-    outside its children stays. ``pinned`` are indexes that stay as long as their parent does.
+    outside its children stays. ``pinned`` are indexes that stay as long as their parent does; the last ones go first.
     """
 
     starts: Sequence[int]

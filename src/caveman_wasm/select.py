@@ -33,6 +33,8 @@ __all__ = ["Order", "budget", "left_out", "order"]
 
 SMALL: Final = 1024  # bytes; what is smaller, such as the shell around an envelope, stays whole
 SHORT_RUN: Final = 144  # bytes; a smaller run costs as much as its marker (SELECTION)
+REGULAR: Final = 0.20  # share up to which a kind's units are so alike that less of a small text says as much
+REPEATED: Final = 24  # bytes; what is shorter may stand anywhere twice
 BARE: Final = 16  # bytes of a unit's own below which it is nothing without what is in it
 SHORT_SPAN: Final = 90  # the same within a line
 MARKER_COST: Final = 80  # bytes a marker with its facts is reckoned at while planning
@@ -46,7 +48,7 @@ def budget(size: int, keep: float) -> int:
     """Bytes that a text of ``size`` bytes should come down to: its kind's share; small texts keep more, or all."""
     if size <= SMALL:
         return 64 * size + 4096
-    return int(max(keep * size, min(0.6 * size, 3600))) + 240
+    return int(max(keep * size, min(0.6 * size, 3600 if keep > REGULAR else 2600))) + 240
 
 
 @dataclass(slots=True)
@@ -98,13 +100,18 @@ def order(document: Document, query: str = "") -> Order:
     _mark_urgent(document.text, nodes, query)
     places: list[tuple[int, int, int, int]] = []
     given: list[dict[int, Place]] = []
+    seen: set[str] = set()
     for number, node in enumerate(nodes):  # parents stand before their children
         base: Place | None = (1, 0)
         if node.parent >= 0:
             base = given[node.parent].get(node.unit)
-            if base and nodes[node.parent].group.mode == "records":
-                base = (max(base[0], 2), base[1])
+            if (
+                base and nodes[node.parent].group.mode == "records"
+            ):  # what is in a failing record goes before the others'
+                base = (max(base[0], 2) if base[0] else 1, base[1])
         mine = _places(node, base) if base else {}
+        if mine and node.parent >= 0 and node.group.mode in ("records", "tree"):
+            _put_off(document.text, node, mine, seen)
         given.append(mine)
         places += [(tier, level, number, i) for i, (tier, level) in mine.items()]
     places.sort()
@@ -183,7 +190,7 @@ def _discount(nodes: list[_Node], envelope: Envelope) -> None:
 def _mark_urgent(text: str, nodes: list[_Node], query: str) -> None:
     """Tier 0: the query's best units, first and last failure of each kind, and whatever these stand in."""
     for node in nodes:
-        if node.group.mode == "records" and node.group.reader is not None and len(node.group) > 4:
+        if node.group.mode == "records" and node.group.reader is not None and len(node.group) > 1:
             node.survey = survey(node.group.reader, len(node.group))
             node.urgent.update(node.survey.failures)
     for number, i in _hits(text, nodes, query):
@@ -216,6 +223,18 @@ def _places(node: _Node, base: Place) -> dict[int, Place]:
     return _by_position(node, base)
 
 
+def _put_off(text: str, node: _Node, mine: dict[int, Place], seen: set[str]) -> None:
+    """What stood in an earlier group word for word says nothing new: its turn comes a tier later."""
+    group = node.group
+    for i, (tier, level) in mine.items():
+        size = group.stops[i] - group.starts[i]
+        if tier and REPEATED <= size <= SMALL and i not in group.children:
+            said = text[group.starts[i] : group.stops[i]]
+            if said in seen:
+                mine[i] = (tier + 1, level)
+            seen.add(said)
+
+
 def _by_worth(node: _Node, base: Place) -> dict[int, Place]:
     n = len(node.group)
     turns: list[tuple[int, int]] = [(0, i) for i in sorted(node.urgent)]
@@ -244,7 +263,7 @@ def _by_position(node: _Node, base: Place) -> dict[int, Place]:
     tier = max(1, base[0])
     places: dict[int, Place] = {}
     level = [base[1]] * 3
-    for i in range(len(node.group)):
+    for i in [*node.group.pinned, *(i for i in range(len(node.group)) if i not in pinned)]:
         if node.group.mode == "pinned" and i not in pinned and i not in node.urgent:
             continue  # counted, unless somebody asks for it
         turn = 0 if i in pinned else 1 if i in node.group.children else 2

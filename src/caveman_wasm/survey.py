@@ -26,6 +26,8 @@ RARE: Final = 32  # distinct values of a field that still counts as one of few v
 STRANGE: Final = 8  # distinct values that are no numbers in a column that still counts as one of numbers
 FAMILY: Final = 20  # units of one family before a different one among them is an exception
 SMALL: Final = 40  # units up to which a group may stay whole when there is room
+LONG: Final = 2  # quartiles' distances above the upper one from which a string is longer than the others
+SCALARS: Final = "value"  # the field of units that have no fields
 ENDS: Final = 5  # further units kept at each end, when there is room
 
 
@@ -49,6 +51,7 @@ class _Field:
     few: _Table[Value] | None = field(default_factory=dict)
     strange: _Table[Value] = field(default_factory=dict)  # what is no number in a column of numbers
     masked: _Table[bytes] | None = field(default_factory=dict)  # values without their digits, where there are many
+    lengths: list[int] = field(default_factory=list)  # of the strings, where the units are nothing else
 
     def feed(self, start: int, values: Sequence[Value], typed: bool) -> None:
         if self.few is not None:
@@ -120,6 +123,8 @@ def _read_fields(fields: dict[str, _Field], reader: Reader, start: int, stop: in
         if name not in fields:
             fields[name] = _Field()
         fields[name].feed(start, values, reader.typed)
+        if name == SCALARS:
+            fields[name].lengths += [len(v) if isinstance(v, str) else 0 for v in values]
 
 
 def _read_kinds(
@@ -194,7 +199,20 @@ def _extremes(fields: dict[str, _Field]) -> list[int]:
         for value, distance in ((finite[0], low - finite[0]), (finite[-1], finite[-1] - high)):
             if distance > 0:
                 found.append((-distance / spread, column.where[column.numbers.index(value)]))
+    if SCALARS in fields:
+        found += _longest(fields[SCALARS].lengths)
     return [i for _, i in sorted(found)]
+
+
+def _longest(lengths: list[int]) -> list[tuple[float, int]]:
+    """Strings in a list of nothing else that are far longer than the others: distance below zero, index."""
+    if not lengths:
+        return []
+    usual = sorted(lengths)
+    low, high = usual[len(usual) // 4], usual[-1 - len(usual) // 4]
+    spread = max(high - low, high // 4, 1)
+    far = [((high - n) / spread, i) for i, n in enumerate(lengths) if n > high + LONG * spread]
+    return sorted(far)[: int(len(lengths) ** 0.5)]
 
 
 def _once(fields: dict[str, _Field], n: int) -> list[int]:

@@ -33,6 +33,7 @@ ALIKE: Final = 6  # blocks from which likeness is asked for
 REPEATED: Final = 4  # neighbours of one sort that are records
 FACE: Final = 160  # bytes a setting may have that stays because it tells what its block is
 ALIASES: Final = 200  # anchors whose blocks always stay, since what points at them may stay
+ACTIVE: Final = 8  # settings from which it tells something that most are commented out
 FAR: Final = 3  # distances of quartiles
 FAR_ONES: Final = 40
 SPOKEN: Final = 600  # bytes of a document below which its name alone is told
@@ -107,10 +108,25 @@ def _mark(text: str, root: Node, xml: bool) -> None:
                 node.pinned = True
         elif node.key == "metadata" and node.parent is not None and node.parent.parent in (None, root):
             node.pinned = True
+    _active(root)
     _exemplars(root)
     found = sorted((f for nodes in by_key.values() if len(nodes) >= 4 for f in _far(nodes)), key=lambda f: f[0])
     for _, node in found[:FAR_ONES]:
         _above(node, "far")
+
+
+def _active(root: Node) -> None:
+    """Where most settings are commented out, those that are not are what the file says."""
+    for parent in (root, *(kid for kid in root.kids if kid.kids)):
+        settings = [kid for kid in parent.kids if kid.key]
+        active = [kid for kid in settings if not kid.disabled and not kid.kids]
+        if len(settings) >= ACTIVE and 2 * len(active) < len(settings):
+            for kid in active:
+                kid.pinned = kid.pinned or kid.stop - kid.start - _noted(kid) <= FACE
+
+
+def _noted(node: Node) -> int:
+    return node.notes[-1][1] - node.notes[0][0] if node.notes else 0
 
 
 def _exemplars(root: Node) -> None:

@@ -61,7 +61,7 @@ def _assignment(tree: Tree, i: int, indent: int, line: str, toml: bool) -> int:
     tree.close(1)
     disabled = _DISABLED.fullmatch(line)
     if disabled:
-        tree.begin(i, 1, indent, disabled[1], None)
+        tree.begin(i, 1, indent, disabled[1], None).disabled = True
         return i + 1
     key, value = _pair(line.strip(" \t"), "=" if toml else "=:")
     node = tree.begin(i, 1, indent, key, unquoted(value))
@@ -187,6 +187,7 @@ def flat(lines: Lines) -> Node:
                 node = _requirement(tree, i, column, said)
             elif disabled:
                 node = tree.begin(i, 0, column, disabled[1], None)
+                node.disabled = True
             else:
                 key, value = _pair(said.removeprefix("export "), "=:")
                 if not value and " " in key:

@@ -38,6 +38,7 @@ class Node:
     texts: list[Span] = field(default_factory=list)
     fixed: bool = False
     pinned: bool = False
+    disabled: bool = False  # commented out
     far: bool = False  # it, or something in it, differs from what is elsewhere of its name
     tag: Span | None = None
 

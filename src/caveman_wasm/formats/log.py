@@ -38,6 +38,7 @@ _TIME: Final = (
 )
 _STAMP: Final = re.compile(rf"(?<!\d)(?:{_TIME})", re.ASCII)
 _STARTS: Final = re.compile(
+    r"\[ *\d+[.,]\d{3,6}s?\]|"
     rf"[\[(<{{\"']*(?:{_TIME})|[IWEF]\d{{4}} \d\d:|<\d{{1,3}}>|(?:time|ts|timestamp|t)=|\{{\""
     rf"|-?\d{{1,3}}(?:\.\d{{1,3}}){{3}} [^ ]+ [^ ]+ \["
     r"|(?:\[)?(?:TRACE|DEBUG|INFO|NOTICE|WARN(?:ING)?|ERROR|FATAL|CRITICAL|SEVERE)\b",
@@ -52,7 +53,7 @@ _TELLING: Final = re.compile(r"Caused by|[Ee]rror|[Ee]xception|panic|FAIL|undefi
 _LEVEL: Final = re.compile(
     r"\b(TRACE|DEBUG|INFO|NOTICE|WARN|WARNING|ERROR|ERR|CRITICAL|CRIT|FATAL|SEVERE|ALERT|EMERG|PANIC)\b"
     r"|\b(?:level|lvl|severity)\"?[=:] ?\"?([a-zA-Z]+)"
-    r"|[\[<(](trace|debug|info|notice|warn|warning|error|err|crit|critical|fatal|alert|emerg)(?:[\])>]|:)"
+    r"|[\[<(](trace|debug|info|notice|warn|warning|error|err|crit|critical|fatal|alert|emerg) *(?:[\])>]|:)"
     r"|(?:^|[\s:])(warning|error|fatal)(?: [A-Z]+[0-9]+)?: ",
     re.ASCII,
 )

@@ -30,6 +30,7 @@ FEW_DIRECTORIES: Final = 8  # more are stated by their top directory (an enumera
 PER_DIRECTORY: Final = 5  # entries a directory has on average, or the listing is grouped by the one above it
 BEST: Final = 2  # hits of a file that are shown for what they define
 DEEPEST: Final = 12  # directories above an entry that grouping looks at
+SUMS: Final = 3  # lines that sum up what was found
 DEPTH: Final = 7  # groups that nest in a tree's listing
 
 _HIT: Final = re.compile(r"((?:[A-Za-z]:[\\/])?[^:\0\r\n]{1,400}):([0-9]{1,9}):", re.ASCII)
@@ -58,6 +59,11 @@ _LS: Final = re.compile(
 _OBJECT: Final = re.compile(r"\d{6} (?:(blob|tree|commit) )?[0-9a-f]{7,64}(?: +(?:\d+|-))?(?: \d)?\t(.+)\Z", re.ASCII)
 _SIZED: Final = re.compile(r"\s*([0-9][0-9.]*[KMGTPE]?i?B?)[ \t]+((?:\S.*)?\S)\Z", re.ASCII)
 _STATUS: Final = re.compile(r"([ MADRCUT?!]{2}) (\S.*)\Z", re.ASCII)
+_PACKAGE: Final = re.compile(
+    r"([a-z0-9][\w.+:-]*)/([\w,.-]+) (\d\S*) ([a-z0-9-]+)(?: \[(.*)\])?\Z", re.ASCII
+)  # apt list
+_DESCRIBED: Final = re.compile(r"([A-Za-z0-9][\w.+@/-]*)(?: \((\w+)\))? +- \S.*\Z", re.ASCII)  # apt search, man -k
+_SUM: Final = re.compile(r"(?:[A-Z][\w ]{0,40}: )?[0-9][0-9,.]* [A-Za-z][^:/]{2,120}\Z", re.ASCII)
 _HEADED: Final = re.compile(r"(\S.*):\Z", re.ASCII)
 _BRANCH: Final = re.compile(
     r"((?:\xe2\x94[\x82\x83]|\|| |\xc2\xa0)*)"
@@ -87,6 +93,19 @@ class _Text:
             self.lines.pop()
         if "\r" in self.text and self.ends == "\n":
             self.lines = [line[:-1] if line.endswith("\r") else line for line in self.lines]
+        if self.ends == "\n":
+            self._leave_sums()
+
+    def _leave_sums(self) -> None:
+        """What a command says at the end of all it found, after an empty line, stays outside: it is no hit."""
+        last = len(self.lines)
+        while last and not self.lines[last - 1].strip():
+            last -= 1
+        first = last
+        while first and last - first < SUMS and _SUM.match(self.lines[first - 1]):
+            first -= 1
+        if 0 < first < last and not self.lines[first - 1].strip():
+            self.lines = self.lines[: first - 1]
 
     def group(self, spans: Sequence[tuple[int, int]], noun: str, reader: _Units | None = None) -> Group:
         """Units of whole lines, empty ones at their end left outside."""
@@ -434,6 +453,12 @@ def _entry(line: str) -> tuple[str, dict[str, Value]]:
     found = _SIZED.match(line)
     if found is not None:
         return found[2], {"size": found[1]}
+    found = _PACKAGE.match(line)
+    if found is not None:
+        return found[1], {"suite": found[2], "version": found[3], "arch": found[4], "state": found[5] or ABSENT}
+    found = _DESCRIBED.match(line)
+    if found is not None:
+        return found[1], {"section": found[2] or ABSENT}
     return line.strip(), {}
 
 
@@ -483,7 +508,13 @@ def _listing(text: _Text) -> list[Group] | None:
 
 def _is_entry(line: str) -> bool:
     return bool(
-        _LS.match(line) or _OBJECT.match(line) or _PATHLIKE.match(line) or _SIZED.match(line) or _STATUS.match(line)
+        _LS.match(line)
+        or _OBJECT.match(line)
+        or _PATHLIKE.match(line)
+        or _SIZED.match(line)
+        or _STATUS.match(line)
+        or _PACKAGE.match(line)
+        or _DESCRIBED.match(line)
     )
 
 

@@ -47,7 +47,8 @@ _DENIED: Final = re.compile(r"\b(?:no|not|non|without|never|0)[ _-]", re.IGNOREC
 
 @dataclass(frozen=True, slots=True)
 class Shape:
-    """How a row is written. ``edges`` are (start, stop) of fixed columns in characters, the last one open (-1)."""
+    """How a row is written. ``edges`` are (start, stop) of fixed columns in characters, the last one open (-1);
+    without edges, each word is a cell."""
 
     kind: Literal["delimited", "pipes", "fixed"]
     width: int
@@ -73,6 +74,9 @@ class Shape:
         return [_alone(row + self.delimiter, cell) for row in rows]
 
     def _fixed(self, rows: Sequence[str]) -> Iterable[list[str] | None]:
+        if not self.edges:
+            yield from map(str.split, rows)
+            return
         cuts = [start - 1 for start, _ in self.edges if start]
         for row in rows:  # a cell that runs over its column makes the whole row unclear
             if all(row[cut : cut + 1] in " |" for cut in cuts):
@@ -85,7 +89,8 @@ class Shape:
         if self.kind == "fixed":
             return sentence
         if self.kind == "pipes":
-            return f"| {sentence.replace('|', chr(92) + '|')} |" + " |" * (self.width - 1)
+            bar = self.delimiter or "|"
+            return f"{bar} {sentence.replace(bar, chr(92) + '|')} {bar}" + f" {bar}" * (self.width - 1)
         if any(c in sentence for c in (self.delimiter, '"', "\n", "\r")):
             sentence = f'"{sentence.replace(chr(34), chr(34) * 2)}"'
         return sentence + self.delimiter * (self.width - 1)
@@ -104,8 +109,12 @@ def _alone(row: str, cell: re.Pattern[str]) -> list[str] | None:
     return cells
 
 
+_BARS: Final = str.maketrans("\u2502\u2503\u2551", "|||")  # what a box is drawn with stands for a pipe
+_BAR: Final = re.compile(r" *(\||\xe2(?:\x94[\x82\x83]|\x95\x91))")
+
+
 def _piped(rows: Sequence[str]) -> Iterable[list[str] | None]:
-    for row in rows:
+    for row in map(str.translate, rows, repeat(_BARS)):
         inner = row.strip().removeprefix("|").removesuffix("|")
         cells = inner.split("|") if "\\" not in inner else re.split(r"(?<!\\)\|", inner)
         yield [cell.strip() for cell in cells]
@@ -258,14 +267,22 @@ def _row_heads(lines: list[str], counts: list[int], delimiter: str) -> Iterable[
 
 
 def is_rule(line: str) -> bool:
-    """Whether a line is the rule of a table: dashes or equal signs in two columns or more, or between pipes."""
+    """Whether a line is the rule of a table: drawn, or dashes or equal signs in two columns or between pipes."""
+    if _DRAWN.match(line):
+        return not _DRAWN.sub("", line).strip()
     return not line.strip("-=+| :\t\r") and any(sign in line for sign in ("--", "==", "|-", "-|", ":-", "- |"))
+
+
+_DRAWN: Final = re.compile(
+    r" *\xe2(?:\x94[\x80\x81\x84-\xbf]|\x95[\x90\x92-\xb0])| *[\u2500\u2501\u2504-\u2550\u2552-\u2570]"
+)
 
 
 def pipe_rows(text: str, starts: Sequence[int], stops: Sequence[int], header: str) -> Rows:
     """Reader of Markdown rows; ``header`` is their header row (source text)."""
     names = next(iter(_piped([plain(header)]))) or []
-    return Rows(text, starts, stops, Shape("pipes", len(names)), names)
+    bar = _BAR.match(header)
+    return Rows(text, starts, stops, Shape("pipes", len(names), bar[1] if bar and bar[1] != "|" else ""), names)
 
 
 def _group(text: str, starts: Sequence[int], stops: Sequence[int], shape: Shape, names: Sequence[str]) -> Group:
@@ -275,14 +292,18 @@ def _group(text: str, starts: Sequence[int], stops: Sequence[int], shape: Shape,
 def _pipes(text: str, newline: str, start: int) -> list[Group] | None:
     """A Markdown or boxed table: title lines, a row of names, a rule, rows that begin with a pipe."""
     head = text[start : start + SAMPLE].split(newline)[: TITLES + 3]
-    rule = next((i for i, line in enumerate(head) if i and is_rule(line) and head[i - 1].lstrip().startswith("|")), 0)
+    rule = next((i for i, line in enumerate(head) if i and is_rule(line) and _BAR.match(head[i - 1])), 0)
     if not rule:
         return None
     starts, stops = row_spans(text, newline, start=start + sum(map(len, head[: rule + 1])) + (rule + 1) * len(newline))
-    rows = [i for i, a in enumerate(starts) if text[a] in "| " and text[a : stops[i]].lstrip().startswith("|")]
-    if not rows or len(rows) < STEADY * len(starts) - 3 or rows[-1] - rows[0] + 1 != len(rows):
+    rows = [i for i, a in enumerate(starts) if text[a] in "|+ \xe2" and _BAR.match(text, a, stops[i])]
+    if not rows:
         return None
-    starts, stops = starts[rows[0] : rows[-1] + 1], stops[rows[0] : rows[-1] + 1]
+    inner = [i for i in range(rows[0], rows[-1] + 1) if text[starts[i]] in "+ \xe2"]  # rules between the rows of a grid
+    between = [i for i in inner if not _BAR.match(text, starts[i]) and is_rule(text[starts[i] : stops[i]])]
+    if len(rows) < STEADY * (len(starts) - len(between)) - 3 or rows[-1] - rows[0] + 1 != len(rows) + len(between):
+        return None
+    starts, stops = array("q", [starts[i] for i in rows]), array("q", [stops[i] for i in rows])
     reader = pipe_rows(text, starts, stops, head[rule - 1])
     return [_group(text, starts, stops, reader.shape, reader.names)] if reader.shape.width > 1 else None
 
@@ -393,6 +414,21 @@ def _fixed(text: str, newline: str, start: int) -> list[Group] | None:
     return groups if covered * 5 >= (len(text) - start) * 4 else None
 
 
+_ONE_RULE: Final = re.compile(r"-{4,}\s*")
+_ROW_COUNT: Final = re.compile(r"\n\(\d+ rows?\)\s*\Z")
+
+
+def _one_column(text: str, newline: str, start: int) -> list[Group] | None:
+    """A database shell's table of one column: a name, a rule as wide, the rows, their number (a query's plan)."""
+    head = text[start : start + SAMPLE].split(newline)[:2]
+    if len(head) < 2 or not _ONE_RULE.fullmatch(head[1]) or not _ROW_COUNT.search(text[-200:]):
+        return None
+    starts, stops = row_spans(text, newline, start=start + sum(map(len, head)) + 2 * len(newline))
+    shape = Shape("fixed", 1, edges=((0, -1),))
+    group = _group(text, starts[:-1], stops[:-1], shape, [plain(head[0]).strip()])
+    return [group] if len(group) > 1 else None
+
+
 def _fixed_block(text: str, newline: str, start: int, stop: int) -> Group | None:
     head = text[start : min(stop, start + SAMPLE)].split(newline)[: SAMPLE_ROWS + TITLES]
     lines = [plain(line.rstrip("\r")) for line in head]
@@ -432,10 +468,18 @@ def _guttered(lines: list[str]) -> tuple[Shape, list[str], int] | None:
             continue
         if (line.upper() == line or line.strip().count("  ") > 1) and not any(c.isdigit() for c in line):
             rows = lines[at + 1 : at + 1 + SAMPLE_ROWS]
-            found = _shaped(lines, at, _gutters(line, rows), at + 1) if len(rows) > 1 else None
+            found = _worded(words, rows, at) if len(rows) > 1 else None
+            found = found or (_shaped(lines, at, _gutters(line, rows), at + 1) if len(rows) > 1 else None)
             if found is not None and found[0].width > 2:
                 return found
     return None
+
+
+def _worded(names: list[str], rows: list[str], header: int) -> tuple[Shape, list[str], int] | None:
+    """Where nearly all rows have as many words as there are names, the words are the cells, wherever they stand."""
+    cells = [row.split() for row in rows if row.strip()]
+    steady = sum(len(row) == len(names) for row in cells)
+    return (Shape("fixed", len(names)), names, header + 1) if cells and steady >= STEADY * len(cells) else None
 
 
 def _gutters(header: str, rows: list[str]) -> list[tuple[int, int]]:
@@ -480,7 +524,7 @@ class Tabular:
         """Rows in one group (fixed-width listings: one a table); None when the text is no table."""
         newline = "\n" if "\n" in text else "\r"
         start = 3 if text.startswith("\xef\xbb\xbf") else 0
-        readings: tuple[Callable[[str, str, int], list[Group] | None], ...] = (_pipes, _fixed, _delimited)
+        readings: tuple[Callable[[str, str, int], list[Group] | None], ...] = (_pipes, _one_column, _fixed, _delimited)
         groups = next(filter(None, (read(text, newline, start) for read in readings)), None)
         if not groups:
             return None

@@ -343,7 +343,8 @@ def _split_lines(text: str) -> Document | None:
         return None
     starts, stops = [p.start for p in parts], [p.stop for p in parts]
     group = Group(starts, stops, "outline", "parts", reader=_Blocks(text, parts))
-    group.pinned = [i for i, part in enumerate(parts) if part.kind != "other"]
+    telling = [i for i, part in enumerate(parts) if part.kind != "other"]
+    group.pinned = sorted(telling, key=lambda i: (parts[i].kind != "total", i))  # totals go last
     for i, part in enumerate(parts):
         if part.kind == "cases":
             group.children[i] = [_cases(text, part)]
