@@ -57,7 +57,10 @@ const vscode = knowing({
 const { Module } = require("node:module");
 const load = Module._load;
 Module._load = (name, ...rest) => (name === "vscode" ? vscode : load(name, ...rest));
-require(process.argv[1]).activate({ subscriptions: [], extensionUri: { path: "/ext" }, globalStorageUri: { path: "/global" } });
+require(process.argv[1]).activate({
+  subscriptions: [], extensionUri: { path: "/ext" }, globalStorageUri: { path: "/global" },
+  extension: { packageJSON: JSON.parse(process.argv[2]) },
+});
 console.log(JSON.stringify(registered));
 process.exit();
 """
@@ -65,12 +68,12 @@ process.exit();
 
 def test_the_manifest_contributes_what_the_code_registers(bundle: Path) -> None:
     printed = subprocess.run(
-        ["node", "-e", ACTIVATE, bundle], check=True, capture_output=True, text=True, timeout=60
+        ["node", "-e", ACTIVATE, bundle, json.dumps(MANIFEST)], check=True, capture_output=True, text=True, timeout=60
     ).stdout
     registered = json.loads(printed)
     said = MANIFEST["contributes"]
     assert registered["commands"] == [command["command"] for command in said["commands"]]
-    assert registered["tools"] == [tool["name"] for tool in said["languageModelTools"]]
+    assert registered["tools"] == [tool["name"] for tool in said["languageModelTools"]] == ["caveman_retrieve"]
     assert registered["schemes"] == [["ccr", True]]
     assert "onFileSystem:ccr" in MANIFEST["activationEvents"]
     menus = [entry["command"] for menu in said["menus"].values() for entry in menu]

@@ -306,7 +306,8 @@ def test_language_models_have_the_tool(window: Open) -> None:
     narrowed = seen.run(CALL, input={"reference": name, "query": "which payment was refused"})
     assert "payment of order 4077 refused" in narrowed
     assert len(narrowed) < len(text) / 4
-    assert "cave_unknown_handle" in seen.run(CALL, input={"reference": "ccr_" + "0" * 32})
+    assert seen.run(CALL, input={"reference": "ccr_" + "0" * 32}).startswith("cave_unknown_handle: ")
+    assert "cave_invalid_arguments" in seen.run(CALL, input={"reference": name, "limit": 3})
 
 
 def test_originals_are_of_their_workspace(window: Open) -> None:

@@ -4,7 +4,7 @@
  */
 
 import * as vscode from "vscode";
-import type { CompressResult } from "../../src/index.js";
+import { CavemanError, type Caveman, type CompressResult } from "../../src/index.js";
 import * as sources from "./commands.js";
 import { documentUri, findReference, Links, Originals, said, SCHEME } from "./documents.js";
 import { Engine } from "./engine.js";
@@ -60,19 +60,41 @@ export function activate(context: vscode.ExtensionContext): void {
       { isReadonly: true, isCaseSensitive: true },
     ),
     vscode.languages.registerDocumentLinkProvider({ pattern: "**" }, new Links()),
-    vscode.lm.registerTool<{ reference: string; query?: string }>("caveman_retrieve", {
-      invoke: async ({ input: { reference, query } }) => {
-        const text = await engine
-          .use((caveman) => caveman.retrieveText(reference, query ? { query } : {}))
-          .catch((thrown: unknown) => said(thrown)); // for the model to read: a throw would lose the code
-        return new vscode.LanguageModelToolResult([new vscode.LanguageModelTextPart(text)]);
-      },
-    }),
+    ...toolNames(context).map((name) => vscode.lm.registerTool<object>(name, new ModelTool(name, engine))),
   );
   void hook.open({ maxBytes: MAX_BYTES }).then(
     () => status.show(),
     (thrown: unknown) => status.fail(said(thrown)),
   );
+}
+
+/** What package.json offers to language models, which a test holds equal to the table of tools. */
+const toolNames = ({ extension }: vscode.ExtensionContext): string[] => {
+  const { contributes } = extension.packageJSON as { contributes: { languageModelTools: { name: string }[] } };
+  return contributes.languageModelTools.map(({ name }) => name);
+};
+
+class ModelTool implements vscode.LanguageModelTool<object> {
+  readonly #name: string;
+  readonly #engine: Engine;
+
+  constructor(name: string, engine: Engine) {
+    this.#name = name;
+    this.#engine = engine;
+  }
+
+  /** Errors are an answer too, for the model to read: what is thrown would reach it without its code. */
+  async invoke({ input, toolInvocationToken }: vscode.LanguageModelToolInvocationOptions<object>): Promise<vscode.LanguageModelToolResult> {
+    const session = JSON.stringify(toolInvocationToken) ?? ""; // opaque, but its conversation's own
+    const text = await this.#engine.use((caveman) => this.#answer(caveman, input, session)).catch(said);
+    return new vscode.LanguageModelToolResult([new vscode.LanguageModelTextPart(text)]);
+  }
+
+  async #answer({ tools }: Caveman, input: object, session: string): Promise<string> {
+    const { text, error } = await tools.find(({ name }) => name === this.#name)!.call(input, { session });
+    if (error === "cave_worker_lost") throw new CavemanError(error, text); // so that Python is started anew
+    return text;
+  }
 }
 
 /** The short text beside its source, and what became of it. */
