@@ -110,6 +110,7 @@ build() {
   limit 120 "$PY" web/pyodide_folder.py "$DIST/pyodide" build/wheel/*.whl build/page-wheels/*.whl
   limit 120 node web/snapshot.mjs "$DIST/pyodide"
   limit 300 node web/build.mjs "$DIST"
+  limit 60 node web/vscode/build.mjs
   limit 60 "$PY" web/demo/make_samples.py "$DIST/samples"
 }
 

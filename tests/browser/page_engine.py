@@ -5,7 +5,7 @@ from __future__ import annotations
 import base64
 from typing import Any
 
-from playwright.sync_api import Page, Route
+from playwright.sync_api import Page, Route, Worker
 
 # What every test's JavaScript sees besides `caveman`: bytes as base64 both ways, and how a call ended, as data.
 HELPERS = """
@@ -31,9 +31,10 @@ class Engine:
 
     start = "globalThis.caveman ??= await createCaveman();"
 
-    def __init__(self, page: Page, base: str) -> None:
+    def __init__(self, page: Page, base: str, worker: Worker | None = None) -> None:
         self.page = page
         self.base = base
+        self.where = worker or page  # the script runs in the page, or in this worker of it
 
     def run(self, body: str, **given: Any) -> Any:
         """What the body of an async function returns; ``given`` are its variables, bytes as base64."""
@@ -42,7 +43,7 @@ class Engine:
         script = (
             f"async ([base, {{ {names} }}]) => {{ {HELPERS} {self.start} const caveman = globalThis.caveman; {body} }}"
         )
-        return self.page.evaluate(script, [self.base, given])
+        return self.where.evaluate(script, [self.base, given])
 
     def outcome(self, call: str, **given: Any) -> dict[str, Any]:
         """How a call ended: its value, or its error's fields."""

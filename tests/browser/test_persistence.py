@@ -1,4 +1,5 @@
-"""Durable records: one conformance suite for hooks, over IndexedDB and over a hook of the test's own on OPFS."""
+"""Durable records: one conformance suite for hooks, over IndexedDB, a hook of the test's own on OPFS, and that of
+the VS Code extension on a fake of VS Code's files (test_workbench.py runs it on the real ones)."""
 
 from __future__ import annotations
 
@@ -10,6 +11,7 @@ import pytest
 from page_engine import Engine, bare
 from payloads import HARD, log
 from playwright.sync_api import Browser, BrowserContext
+from vscode_parts import OPFS_FS, parts
 
 from caveman_wasm.references import handle
 
@@ -71,7 +73,7 @@ const opfs = (async () => {
   };
 })();
 """
-HOOKS = {"indexeddb": '"indexeddb"', "opfs": "await opfs"}
+HOOKS = {"indexeddb": '"indexeddb"', "opfs": "await opfs", "folder": "await folder"}
 Tab = Callable[..., Engine]
 
 
@@ -87,9 +89,8 @@ def tab(context: BrowserContext, site: str) -> Tab:
     def opened(options: str = 'persistence: "indexeddb"') -> Engine:
         page = context.new_page()
         engine = bare(page, site)
-        engine.start = (
-            f"{OPFS if 'opfs' in options else ''} globalThis.caveman ??= await createCaveman({{ {options} }});"
-        )
+        needed = OPFS if "opfs" in options else parts() + OPFS_FS if "folder" in options else ""
+        engine.start = f"{needed} globalThis.caveman ??= await createCaveman({{ {options} }});"
         return engine
 
     return opened
