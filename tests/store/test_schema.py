@@ -62,7 +62,7 @@ def open_and_stop(path: Path, at: int, how: str, monkeypatch: pytest.MonkeyPatch
     """Open the store in a process that is killed, or that fails, before its statement number ``at``; had it so many?"""
     run, count = ConnectedStore._run, 0
 
-    def run_so_many(self: ConnectedStore, sql: str, values: Any = ()) -> list[Any]:
+    def run_so_many(self: ConnectedStore, sql: str, values: Any = (), **waiting: bool) -> list[Any]:
         nonlocal count
         if (self._db.in_transaction and sql != "COMMIT") or how == "killed":
             count += 1
@@ -70,7 +70,7 @@ def open_and_stop(path: Path, at: int, how: str, monkeypatch: pytest.MonkeyPatch
                 if how == "killed":
                     os.kill(os.getpid(), signal.SIGKILL)
                 raise StoreUnavailable("the disk went away")
-        return run(self, sql, values)
+        return run(self, sql, values, **waiting)
 
     child = os.fork()
     if child == 0:

@@ -43,7 +43,7 @@ class ConnectedStore(Store):
         self._open()
 
     def _open(self) -> None:
-        self._db = self._connected(uri(self.location, "mode=ro") if self.read_only else self.location)
+        self._connect(uri(self.location, "mode=ro") if self.read_only else self.location)
         try:
             self._confirm()  # before the first statement: nothing was read or written yet
             self._unwritable = None
@@ -77,10 +77,20 @@ class ConnectedStore(Store):
         with self._lock, suppress(sqlite3.Error):
             self._db.close()
 
+    def _connect(self, where: str) -> None:
+        self._db = self._connected(where)
+        self._waits = True  # is its busy_timeout what SPEC says, or 0?
+
     def _connected(self, where: str) -> sqlite3.Connection:
         try:
             # Autocommit: transactions are begun and ended here, in so many words.
-            db = sqlite3.connect(where, uri=where.startswith("file:///"), isolation_level=None, check_same_thread=False)
+            db = sqlite3.connect(
+                where,
+                timeout=BUSY_TIMEOUT / 1000,
+                uri=where.startswith("file:///"),
+                isolation_level=None,
+                check_same_thread=False,
+            )
         except sqlite3.Error as error:
             raise self._translated(error) from error
         db.text_factory = _text
@@ -88,14 +98,20 @@ class ConnectedStore(Store):
 
     # ------------------------------------------------------------ running statements
 
-    def _run(self, sql: str, values: Sequence[object] = ()) -> list[Any]:
-        """All rows of one statement. A connection that came through fork() is not used: SQLite's locks do not."""
+    def _run(self, sql: str, values: Sequence[object] = (), *, wait: bool = True) -> list[Any]:
+        """All rows of one statement; ``wait``: BUSY_TIMEOUT at most, if others are in the way.
+
+        A connection that came through fork() is not used: SQLite's locks do not.
+        """
         with self._lock:
             if os.getpid() != self._process:
                 raise StoreUnavailable(f"the store {self.location} was opened by another process; open it again here")
             if self._unwritable and self._as_read != self._pulse():
                 self._open_again()  # another process has found room
             try:
+                if wait is not self._waits and not self._db.in_transaction:  # in one, nobody is in the way
+                    self._db.execute(f"PRAGMA busy_timeout = {BUSY_TIMEOUT if wait else 0}")
+                    self._waits = wait
                 return self._db.execute(sql, values).fetchall()
             except sqlite3.Error as error:
                 raise self._translated(error) from error
@@ -173,16 +189,7 @@ class ConnectedStore(Store):
 
     def _begin(self) -> None:
         """IMMEDIATE: a transaction that reads first and is upgraded fails at once, whatever the busy timeout."""
-        with self._without_waiting():
-            self._run("BEGIN IMMEDIATE")
-
-    @contextmanager
-    def _without_waiting(self) -> Iterator[None]:
-        self._run("PRAGMA busy_timeout = 0")
-        try:
-            yield
-        finally:
-            self._run(f"PRAGMA busy_timeout = {BUSY_TIMEOUT}")
+        self._run("BEGIN IMMEDIATE", wait=False)
 
     def _went(self, step: Callable[[], None]) -> bool:
         """Run a step that does not wait; False while others hold the file."""
@@ -245,11 +252,10 @@ class ConnectedStore(Store):
         self._set_limits()
 
     def _prepare(self) -> None:
-        self._run("PRAGMA busy_timeout = 0")  # changing to WAL would not wait anyway
         version = self._checked_version()
         if version == 0:
             self._run("PRAGMA auto_vacuum = INCREMENTAL")  # heeded by an empty file only; forget() gives room back
-        self._run("PRAGMA journal_mode = WAL")
+        self._run("PRAGMA journal_mode = WAL")  # which does not wait, whatever the timeout
         if version < len(schema.STEPS):
             self._migrate()
 
@@ -291,7 +297,6 @@ class ConnectedStore(Store):
     def _set_limits(self) -> None:
         """What belongs to a connection: durability, waiting, and physical limits in proportion to the budget."""
         self._run("PRAGMA synchronous = FULL")
-        self._run(f"PRAGMA busy_timeout = {BUSY_TIMEOUT}")
         mode, timeout = self._value("PRAGMA journal_mode"), self._value("PRAGMA busy_timeout")
         if timeout != BUSY_TIMEOUT or mode != ("memory" if self.location == MEMORY else "wal"):
             message = f"the store {self.location} does not take WAL and busy_timeout; give it another file system"
@@ -324,9 +329,9 @@ class ConnectedStore(Store):
         """
         for turn in range(tries):
             time.sleep(0.02 if turn else 0)
-            with self._lock, self._without_waiting():
-                if not self._value("PRAGMA wal_checkpoint(TRUNCATE)"):  # 1: somebody reads, or writes
-                    return
+            ((busy, *_),) = self._run("PRAGMA wal_checkpoint(TRUNCATE)", wait=False)
+            if not busy:  # else somebody reads, or writes
+                return
 
     # ------------------------------------------------------------ a -wal of another database
 
@@ -361,7 +366,6 @@ class ConnectedStore(Store):
     # ------------------------------------------------------------ reading only
 
     def _look(self) -> None:
-        self._run(f"PRAGMA busy_timeout = {BUSY_TIMEOUT}")
         self._run("PRAGMA temp_store = MEMORY")
         # Nothing can be written; but with this SQLite reads a file that was cut short as far as it goes.
         self._run("PRAGMA writable_schema = ON")
@@ -379,7 +383,7 @@ class ConnectedStore(Store):
                 " make room, or copy the folder to a place of your own and open that"
             ) from why
         self._db.close()
-        self._db = self._connected(uri(self.location, "mode=ro&immutable=1"))
+        self._connect(uri(self.location, "mode=ro&immutable=1"))
         self._look()
 
     def _stand_in(self) -> None:

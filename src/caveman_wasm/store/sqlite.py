@@ -41,22 +41,19 @@ class SQLiteStore(ConnectedStore):
     # ------------------------------------------------------------ rows
 
     def _record(self, name: str, whole: bool = True) -> Recovery | None:
-        columns = _RECOVERY.format(original=_column("original", whole))
-        row = self._row(f"SELECT {columns} FROM recoveries WHERE handle = ?", name)
-        found = None if row is None else self._completed(name, list(row), 4)
-        return None if found is None else Recovery(*found)
+        row = self._completed(name, self._row(_RECOVERY[whole], name), 4)
+        return None if row is None else Recovery(*row)
 
     def _original(self, name: str) -> bytes | None:
-        row = self._row(f"SELECT {_column('original')} FROM recoveries WHERE handle = ?", name)
-        found = None if row is None else self._completed(name, list(row), 0)
-        return None if found is None else found[0]
+        row = self._completed(name, self._row(_ORIGINAL, name), 0)
+        return None if row is None else row[0]
 
-    def _completed(self, name: str, row: list[Any], at: int) -> list[Any] | None:
+    def _completed(self, name: str, row: Sequence[Any] | None, at: int) -> Sequence[Any] | None:
         """The row with its payload, which `_column` leaves out if it is large; None if it has gone meanwhile."""
-        if row[at] is None:
-            with self._payload(name) as blob:
-                row[at] = None if blob is None else blob.read()
-        return None if row[at] is None else row
+        if row is None or row[at] is not None:
+            return row
+        with self._payload(name) as blob:
+            return None if blob is None else (*row[:at], blob.read(), *row[at + 1 :])
 
     def _same_bytes(self, name: str, data: bytes) -> bool:
         with self._payload(name) as blob:
@@ -125,10 +122,8 @@ class SQLiteStore(ConnectedStore):
         return [row[0] for row in self._run(sql, (after, limit))]
 
     def _object(self, name: str, whole: bool = True) -> TypedObject | None:
-        columns = _OBJECT.format(data=_column("data", whole))
-        row = self._row(f"SELECT {columns} FROM typed_objects WHERE object_id = ?", name)
-        found = None if row is None else self._completed(name, list(row), 2)
-        return None if found is None else _object_from(found)
+        row = self._completed(name, self._row(_OBJECT[whole], name), 2)
+        return None if row is None else _object_from(row)
 
     def _insert_object(self, obj: TypedObject) -> None:
         large = len(obj.data) >= LARGE
@@ -246,10 +241,6 @@ class SQLiteStore(ConnectedStore):
         self._refuse_a_strangers_wal()
 
 
-# In the order of the fields of Recovery and TypedObject. CAST: another program may have written text.
-_RECOVERY: Final = (
-    "content_type, compressor, tokens_before, tokens_after, {original}, CAST(metadata AS BLOB), created_at"
-)
 _PAYLOADS: Final = {False: ("recoveries", "handle", "original"), True: ("typed_objects", "object_id", "data")}
 _ORDERS: Final = {
     "handle": "handle",
@@ -257,16 +248,28 @@ _ORDERS: Final = {
     "largest": "length(original) DESC, handle",
     "type": "content_type, created_at DESC, handle",
 }
-_OBJECT: Final = (
-    "object_type, session_id, {data}, source, repository_state, transform_version, dependencies_json,"
-    " currentness, lifecycle, object_id, content_hash, created_at, original_byte_length, stored_byte_length"
-)
 
 
-def _column(name: str, whole: bool = True) -> str:
-    """A payload's column: NULL where it is large (a blob's length stands in the row's head), '' if not ``whole``."""
+def _column(name: str) -> str:
+    """A payload's column: NULL where it is large (a blob's length stands in the row's head)."""
     large = f"typeof({name}) = 'blob' AND length({name}) >= {LARGE}"
-    return f"CASE WHEN {large} THEN NULL ELSE CAST({name} AS BLOB) END" if whole else "x''"
+    return f"CASE WHEN {large} THEN NULL ELSE CAST({name} AS BLOB) END"
+
+
+# With the payload, and with '' in its place. In the order of the fields of Recovery and TypedObject. CAST: another
+# program may have written text.
+_RECOVERY: Final = {
+    whole: f"SELECT content_type, compressor, tokens_before, tokens_after, {original}, CAST(metadata AS BLOB),"
+    " created_at FROM recoveries WHERE handle = ?"
+    for whole, original in ((True, _column("original")), (False, "x''"))
+}
+_ORIGINAL: Final = f"SELECT {_column('original')} FROM recoveries WHERE handle = ?"
+_OBJECT: Final = {
+    whole: f"SELECT object_type, session_id, {data}, source, repository_state, transform_version, dependencies_json,"
+    " currentness, lifecycle, object_id, content_hash, created_at, original_byte_length, stored_byte_length"
+    " FROM typed_objects WHERE object_id = ?"
+    for whole, data in ((True, _column("data")), (False, "x''"))
+}
 
 
 def _object_from(row: Sequence[Any]) -> TypedObject:
