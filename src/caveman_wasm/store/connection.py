@@ -20,6 +20,7 @@ from caveman_wasm.store.files import ClaimedFile, confirm, uri
 
 __all__ = ["ConnectedStore"]
 
+CACHE: Final = 16_000  # KiB: what lies above a million records, and the pages of the few hundred that are asked for
 BUSY_TIMEOUT: Final = 5000  # ms that one statement waits; SPEC 9
 # Seconds without a sign of life after which whoever holds the file hangs. Twice the timeout of 5 s that programs have
 # by custom: so long a checkpoint may keep writers out in silence while it waits for readers.
@@ -297,6 +298,7 @@ class ConnectedStore(Store):
     def _set_limits(self) -> None:
         """What belongs to a connection: durability, waiting, and physical limits in proportion to the budget."""
         self._run("PRAGMA synchronous = FULL")
+        self._run(f"PRAGMA cache_size = {-CACHE}")
         mode, timeout = self._value("PRAGMA journal_mode"), self._value("PRAGMA busy_timeout")
         if timeout != BUSY_TIMEOUT or mode != ("memory" if self.location == MEMORY else "wal"):
             message = f"the store {self.location} does not take WAL and busy_timeout; give it another file system"
