@@ -21,7 +21,8 @@ def open_store(path: str | os.PathLike[str] | None = None, *, max_bytes: int | N
 
     ``path``: a file in a folder that exists, ``:memory:``, or None for ``ccr.db`` in the folder CAVEMAN_HOME or
     ``~/.caveman``. ``file:…?mode=ro``: a file that is only read; nothing is made or changed, so it may lie where
-    nothing can be written, and puts raise StoreUnavailable. ``max_bytes``: the budget in bytes, 512 MiB unless given;
+    nothing can be written, and puts raise StoreUnavailable. On a disk that is full or may only be read, any other
+    ``path`` is read alike, until something can be written. ``max_bytes``: the budget in bytes, 512 MiB unless given;
     CAVEMAN_CCR_MAX_BYTES overrides both.
     Raises StoreUnavailable, UnsupportedVersion, InvalidArguments.
     """
