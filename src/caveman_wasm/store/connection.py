@@ -20,7 +20,7 @@ from caveman_wasm.store.files import ClaimedFile, confirm, uri
 
 __all__ = ["ConnectedStore"]
 
-CACHE: Final = 16_000  # KiB: what lies above a million records, and the pages of the few hundred that are asked for
+CACHE: Final = 8_000  # KiB: what lies above a million records, and the pages of the few hundred that are asked for
 BUSY_TIMEOUT: Final = 5000  # ms that one statement waits; SPEC 9
 # Seconds without a sign of life after which whoever holds the file hangs. Twice the timeout of 5 s that programs have
 # by custom: so long a checkpoint may keep writers out in silence while it waits for readers.
