@@ -208,10 +208,10 @@ def taken(path: Path, *, at_work_for: int = 0) -> Iterator[threading.Event]:
 def test_a_writer_waits_for_as_long_as_the_others_get_on(
     store: Store, path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(connection, "PATIENCE", 0.5)
-    with taken(path, at_work_for=40):  # four times as long
+    monkeypatch.setattr(connection, "PATIENCE", 1.0)
+    with taken(path, at_work_for=60):  # three times as long
         assert store.get(store.put(record(b"patient"))) == b"patient"
-    assert store.stats().records == 41
+    assert store.stats().records == 61
 
 
 def test_a_holder_that_hangs_is_an_error_and_the_caller_has_his_input(
@@ -235,7 +235,7 @@ def test_a_store_waits_with_opening_for_as_long_as_the_others_get_on(
             db.execute(statement)
         db.execute("PRAGMA journal_mode = WAL")
     path.chmod(0o600)
-    monkeypatch.setattr(connection, "PATIENCE", 0.5)
+    monkeypatch.setattr(connection, "PATIENCE", 1.0)
     with taken(path, at_work_for=40), open_store(path) as store:
         assert store.stats().records == 40
 
