@@ -38,6 +38,18 @@ def test_records_are_listed_and_forgotten_by_name(held: Engine) -> None:
     assert held.outcome("caveman.forget(['ccr_'])")["code"] == "cave_invalid_reference"
 
 
+def test_all_that_reads_the_store_may_be_asked_at_once(held: Engine) -> None:
+    answers = held.run(
+        """
+        const all = () => Promise.all([caveman.stats(), caveman.health(), caveman.records()]);
+        return (await Promise.all(Array.from({ length: 20 }, all))).map(([stats, health, rows]) =>
+          [stats.records, health.epoch, rows.length]);
+        """
+    )
+    assert len({tuple(answer) for answer in answers}) == 1
+    assert (answers[0][0], answers[0][2]) == (2, 2)
+
+
 def test_a_bundle_brings_back_what_was_cleared(held: Engine) -> None:
     counts = held.run(
         """

@@ -40,9 +40,11 @@ export class IndexedDBHook implements PersistenceHook {
     this.#maxBytes = maxBytes;
     this.#epoch = undefined; // whichever it is now
     return this.#transact("readonly", async (stores) => {
+      // Not this.#epoch: another open may be under way, which has just forgotten it.
+      const epoch = (await stores.objectStore("notes").get("epoch")) as string;
       const rows = await stores.objectStore("index").getAll();
       const index = rows.map((row): IndexRow => [row.id, row.bytes, row.tokensBefore, row.tokensAfter]);
-      return { epoch: this.#epoch!, index };
+      return { epoch, index };
     });
   }
 
