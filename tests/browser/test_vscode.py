@@ -213,15 +213,14 @@ def test_what_a_hook_must_say(engine: Engine) -> None:
 
 
 @pytest.mark.browser
-def test_a_full_browser_and_a_damaged_record_have_their_codes(engine: Engine) -> None:
+def test_a_damaged_record_has_its_code_and_blocks_no_other(engine: Engine) -> None:
     said = storage(
         engine,
-        """const full = await hookOver(new Map(), (what, name) => {
-          if (what === "writeFile" && name.startsWith("ccr_")) throw Object.assign(new Error("full"), { name: "EntryExceedsStorageQuota (FileSystemError)" });
-        });
-        const files = await withOne();
+        """const files = await withOne();
+        const other = { ...record(), id: "ccr_" + "2".repeat(32) };
+        await (await hookOver(files)).put(other);
         files.set(id + ".json", files.get(id + ".json").slice(0, 20));
-        const damaged = await hookOver(files);
-        return [await full.put(record()).catch((e) => e.code), await damaged.get(id).catch((e) => e.code), damaged.count];""",
+        const hook = await hookOver(files);
+        return [await hook.get(id).catch((e) => e.code), hook.count, text((await hook.get(other.id)).data)];""",
     )
-    assert said == ["cave_ccr_budget_exceeded", "cave_ccr_corrupt", 0]
+    assert said == ["cave_ccr_corrupt", 1, "original"]

@@ -144,7 +144,7 @@ COMPRESS = """
 const shown = await vscode.window.showTextDocument(await vscode.workspace.openTextDocument({ content: text }));
 shown.selection = new vscode.Selection(0, 0, shown.document.lineCount, 0);
 const r = await command("caveman.compressSelection");
-return { handle: r.recoveryHandle, persisted: r.persisted, text: r.text, reason: r.reason };
+return { handle: r.recoveryHandle, persisted: r.persisted, text: r.text, reason: r.reason, error: r.error };
 """
 READ = "return base64(await vscode.workspace.fs.readFile(vscode.Uri.parse(uri)));"
 ACTIVE = "const { document } = vscode.window.activeTextEditor; return [document.uri.toString(), document.getText()];"
@@ -288,6 +288,32 @@ def test_a_short_text_stays_as_it_is(window: Open) -> None:
     made = compress(seen, "too short\n")
     assert (made["handle"], made["reason"], made["text"]) == (None, "too_small", "too short\n")
     seen.notification("stays as it is (too_small)")
+
+
+def test_a_browser_without_room_shortens_nothing(window: Open, profile: BrowserContext, workbench: str) -> None:
+    """The quota is set before the first write: Chromium asks for the room that is left now and then only."""
+    devtools = profile.new_cdp_session(profile.new_page())
+    devtools.send("Storage.overrideQuotaForOrigin", {"origin": workbench.rstrip("/"), "quotaSize": 3_000_000})
+    seen = window()
+    text = log(b"x" * 900, lines=30_000).decode()
+    made = compress(seen, text)
+    assert (made["handle"], made["reason"], made["error"], made["text"] == text) == (
+        None,
+        "store_failed",
+        "cave_ccr_unavailable",  # of the browser's quota VS Code tells no more than that it could not write
+        True,
+    )
+    seen.notification("stays as it is (store_failed: cave_ccr_unavailable)")
+    seen.status(0)
+
+
+def test_python_that_did_not_start_is_started_by_the_next_command(window: Open) -> None:
+    seen = window()
+    seen.page.route("**/pyodide.mjs", lambda route: route.abort())
+    seen.run("void command('caveman.retrieve', reference);", reference="ccr_" + "0" * 32)
+    seen.notification("cave_start_failed")
+    seen.page.unroute("**/pyodide.mjs")
+    assert compress(seen, log().decode())["persisted"]
 
 
 CALL = """const { content } = await vscode.lm.invokeTool("caveman_retrieve", { input, toolInvocationToken: undefined });

@@ -40,7 +40,8 @@ export async function terminal(): Promise<Source> {
   const { clipboard } = vscode.env;
   const before = await clipboard.readText();
   try {
-    const payload = (await terminalText("copySelection")) || (await terminalText("selectAll", "copySelection", "clearSelection"));
+    const selected = await terminalText("copySelection");
+    const payload = selected || (await terminalText("selectAll", "copySelection", "clearSelection"));
     if (!payload) throw new NothingToDo("The terminal is empty.");
     return { payload, name: "the terminal's output" };
   } finally {
@@ -57,7 +58,8 @@ async function terminalText(...steps: string[]): Promise<string> {
 /** The reference at the cursor or in the selection, else what the user types; undefined if that is nothing. */
 export async function reference(): Promise<string | undefined> {
   const editor = vscode.window.activeTextEditor;
-  const near = editor?.selection.isEmpty ? editor.document.lineAt(editor.selection.active).text : editor?.document.getText(editor.selection);
+  const { document, selection: chosen } = editor ?? {};
+  const near = chosen?.isEmpty ? document?.lineAt(chosen.active).text : document?.getText(chosen);
   const found = findReference(near ?? "");
   if (found) return found;
   const typed = await vscode.window.showInputBox({

@@ -14,22 +14,26 @@ const REFERENCE = /(?:<<ccr:|ccr:\/\/)?(ccr_[0-9a-f]{32})(#[^\s"'`<>\\]*[^\s"'`<
 /** The first reference in a text, as `retrieve` takes it. */
 export function findReference(text: string): string | undefined {
   const [match] = text.matchAll(REFERENCE);
-  return match && match[1]!.toLowerCase() + (match[2] ?? "");
+  return match && named(match);
 }
+
+const named = ([, handle = "", selector = ""]: RegExpMatchArray): string => handle.toLowerCase() + selector;
 
 export function documentUri(reference: string): vscode.Uri {
   const [handle = "", ...selector] = reference.replace(/^ccr:\/\//, "").split("#");
   return vscode.Uri.from({ scheme: SCHEME, authority: handle, path: `/${handle}`, fragment: selector.join("#") });
 }
 
-const referenceOf = ({ authority, fragment }: vscode.Uri): string => (fragment ? `${authority}#${fragment}` : authority);
+const referenceOf = ({ authority, fragment }: vscode.Uri): string =>
+  fragment ? `${authority}#${fragment}` : authority;
 
 /** Every reference in a document is a link to its original. */
 export class Links implements vscode.DocumentLinkProvider {
   provideDocumentLinks(document: vscode.TextDocument): vscode.DocumentLink[] {
     return [...document.getText().matchAll(REFERENCE)].map((match) => {
-      const range = new vscode.Range(document.positionAt(match.index), document.positionAt(match.index + match[0].length));
-      return new vscode.DocumentLink(range, documentUri(match[1]!.toLowerCase() + (match[2] ?? "")));
+      const [start, stop] = [match.index, match.index + match[0].length];
+      const range = new vscode.Range(document.positionAt(start), document.positionAt(stop));
+      return new vscode.DocumentLink(range, documentUri(named(match)));
     });
   }
 }

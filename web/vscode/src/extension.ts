@@ -33,7 +33,9 @@ export function activate(context: vscode.ExtensionContext): void {
       }
     });
   const compress = async (source: sources.Source): Promise<CompressResult> => {
-    const result = await inProgress(`Shortening ${source.name}`, () => engine.use((caveman) => caveman.compress(source.payload)));
+    const result = await inProgress(`Shortening ${source.name}`, () =>
+      engine.use((caveman) => caveman.compress(source.payload)),
+    );
     void present(source, result);
     return result;
   };
@@ -51,7 +53,8 @@ export function activate(context: vscode.ExtensionContext): void {
     command("forget", async () => {
       const yes = "Forget All";
       const detail = "Texts that were shortened here keep their references, which will lead nowhere.";
-      const answer = await vscode.window.showWarningMessage(`Delete ${hook.count} originals?`, { modal: true, detail }, yes);
+      const question = `Delete ${hook.count} originals?`;
+      const answer = await vscode.window.showWarningMessage(question, { modal: true, detail }, yes);
       if (answer === yes) await engine.use((caveman) => caveman.clear());
     }),
     vscode.workspace.registerFileSystemProvider(
@@ -84,7 +87,8 @@ class ModelTool implements vscode.LanguageModelTool<object> {
   }
 
   /** Errors are an answer too, for the model to read: what is thrown would reach it without its code. */
-  async invoke({ input, toolInvocationToken }: vscode.LanguageModelToolInvocationOptions<object>): Promise<vscode.LanguageModelToolResult> {
+  async invoke(called: vscode.LanguageModelToolInvocationOptions<object>): Promise<vscode.LanguageModelToolResult> {
+    const { input, toolInvocationToken } = called;
     const session = JSON.stringify(toolInvocationToken) ?? ""; // opaque, but its conversation's own
     const text = await this.#engine.use((caveman) => this.#answer(caveman, input, session)).catch(said);
     return new vscode.LanguageModelToolResult([new vscode.LanguageModelTextPart(text)]);
@@ -98,18 +102,21 @@ class ModelTool implements vscode.LanguageModelTool<object> {
 }
 
 /** The short text beside its source, and what became of it. */
-async function present(source: sources.Source, { text, recoveryHandle, reason, error, tokensBefore, tokensAfter }: CompressResult): Promise<void> {
+async function present(source: sources.Source, result: CompressResult): Promise<void> {
+  const { text, recoveryHandle, reason, error, tokensBefore, tokensAfter } = result;
   if (!recoveryHandle) {
     const because = error ? `${reason}: ${error}` : reason;
     const show = error ? vscode.window.showWarningMessage : vscode.window.showInformationMessage;
     return void show(`Caveman: ${source.name} stays as it is (${because}).`);
   }
-  const document = await vscode.workspace.openTextDocument({ content: text, ...(source.language && { language: source.language }) });
+  const language = source.language && { language: source.language };
+  const document = await vscode.workspace.openTextDocument({ content: text, ...language });
   await vscode.window.showTextDocument(document, { viewColumn: vscode.ViewColumn.Beside });
   const copy = "Copy";
   const open = "Open Original";
   const count = `${tokensBefore.toLocaleString("en")} → ${tokensAfter.toLocaleString("en")} tokens (estimates)`;
-  const choice = await vscode.window.showInformationMessage(`Caveman: ${source.name}, ${count}. The original is kept.`, copy, open);
+  const message = `Caveman: ${source.name}, ${count}. The original is kept.`;
+  const choice = await vscode.window.showInformationMessage(message, copy, open);
   if (choice === copy) await vscode.env.clipboard.writeText(text);
   if (choice === open) await vscode.window.showTextDocument(documentUri(recoveryHandle));
 }
@@ -131,7 +138,8 @@ class Status implements vscode.Disposable {
   show(): void {
     const { count } = this.#hook;
     this.#item.text = `$(archive) ${count}`;
-    this.#item.tooltip = `Caveman holds ${count} original${count === 1 ? "" : "s"} for this workspace. Click to retrieve one.`;
+    const originals = count === 1 ? "original" : "originals";
+    this.#item.tooltip = `Caveman holds ${count} ${originals} for this workspace. Click to retrieve one.`;
     this.#item.accessibilityInformation = { label: `Caveman: ${count} originals held` };
     this.#item.show();
   }

@@ -3,7 +3,10 @@
 import type { FileSystem, Uri } from "vscode";
 
 /** What of `vscode.workspace.fs` is used. */
-export type Files = Pick<FileSystem, "createDirectory" | "readDirectory" | "readFile" | "writeFile" | "rename" | "delete">;
+export type Files = Pick<
+  FileSystem,
+  "createDirectory" | "readDirectory" | "readFile" | "writeFile" | "rename" | "delete"
+>;
 
 const UNFINISHED = ".new";
 

@@ -44,7 +44,8 @@ export class FolderHook implements PersistenceHook {
         await this.#folder.write("epoch", encode(this.#epoch));
       }
       const ids = [...(await this.#folder.names())].filter((name) => name.endsWith(HEAD)).map(idOf);
-      const heads = await Promise.all(ids.map((id) => this.#head(id).catch(() => undefined))); // one that is damaged blocks none
+      // A damaged one blocks none of the others.
+      const heads = await Promise.all(ids.map((id) => this.#head(id).catch(() => undefined)));
       this.#index.clear();
       this.#total = 0;
       for (const head of heads) if (head) this.#hold(head);
@@ -58,19 +59,21 @@ export class FolderHook implements PersistenceHook {
       const { id, data, metadata, ...rest } = record;
       const old = await this.#head(id);
       if (this.#total - (this.#index.get(id)?.[1] ?? 0) + record.bytes > this.#maxBytes) {
-        throw new CavemanError("cave_ccr_budget_exceeded", `${id} does not fit into the budget of ${this.#maxBytes} bytes`, id);
+        const message = `${id} does not fit into the budget of ${this.#maxBytes} bytes`;
+        throw new CavemanError("cave_ccr_budget_exceeded", message, id);
       }
       const held = old && (await this.#folder.read(`${id}.data`));
       if (held && !same(held, data)) {
         throw new CavemanError("cave_conflict", `${id} is taken by other bytes; the first stay`, id);
       }
-      const head: Head = { ...rest, id, createdAt: old?.createdAt ?? rest.createdAt, metadata: metadata && toBase64(metadata) };
+      const createdAt = old?.createdAt ?? rest.createdAt;
+      const head: Head = { ...rest, id, createdAt, metadata: metadata && toBase64(metadata) };
       try {
         if (!held) await this.#folder.write(`${id}.data`, data);
         await this.#folder.write(id + HEAD, encode(JSON.stringify(head)));
       } catch (thrown) {
         if (!old) await this.#folder.remove(`${id}.data`).catch(() => {});
-        throw failure(thrown);
+        throw thrown;
       }
       this.#hold(head);
       await this.#folder.remove(`${id}.forgotten`).catch(() => {}); // a record outweighs it
@@ -88,7 +91,8 @@ export class FolderHook implements PersistenceHook {
     const deleted = await this.#folder.read(`${id}.forgotten`);
     if (!deleted) return undefined;
     const day = decode(deleted).slice(0, 10);
-    throw new CavemanError("cave_forgotten", `${id} was deleted by the operator on ${day}; do not retry, run the tool again`, id);
+    const message = `${id} was deleted by the operator on ${day}; do not retry, run the tool again`;
+    throw new CavemanError("cave_forgotten", message, id);
   }
 
   delete(ids: string[] | "all"): Promise<void> {
@@ -122,7 +126,8 @@ export class FolderHook implements PersistenceHook {
     try {
       return JSON.parse(decode(json)) as Head;
     } catch {
-      throw new CavemanError("cave_ccr_corrupt", `The record of ${id} is damaged; do not retry, run the tool again`, id);
+      const message = `The record of ${id} is damaged; do not retry, run the tool again`;
+      throw new CavemanError("cave_ccr_corrupt", message, id);
     }
   }
 
@@ -143,13 +148,6 @@ export class FolderHook implements PersistenceHook {
     this.#writes = turn.catch(() => {});
     return turn;
   }
-}
-
-/** VS Code says in its own words that the browser has no room left. */
-function failure(thrown: unknown): unknown {
-  const { code, name, message } = Object(thrown) as Record<string, unknown>;
-  const full = [code, name].some((word) => String(word).includes("Quota"));
-  return full ? new CavemanError("cave_ccr_budget_exceeded", `The browser has no room left: ${String(message)}`) : thrown;
 }
 
 const idOf = (name: string): string => name.slice(0, name.lastIndexOf("."));
