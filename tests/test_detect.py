@@ -696,6 +696,41 @@ CASES |= {
             "{w}:\n  Installed: 1.{i}\n  Version table:\n     1.{i} 500\n        500 http://x.example/debian main/amd64 Packages"
         ),
     ),
+    "Ansible": ("log", "PLAY [all] ****\n\n" + rows("TASK [{w} : install] ****\nok: [web{i}]\nchanged: [db{i}]\n")),
+    "containers' requests": (
+        "log",
+        rows('web-1  | 10.0.0.{i} - - [14/May/2026:08:00:0{i} +0000] "GET /{w} HTTP/1.1" 200 12'),
+    ),
+    "logcat": ("log", rows("05-14 08:00:0{i}.123  10{i}  11{i} I ActivityManager: {w} started")),
+    "git log": ("log", rows("commit " + "3f2a{i}" * 8 + "\nAuthor: A <a@x.example>\nDate:   {i}\n\n    Fix {w}\n")),
+    "git log --oneline": ("log", rows("3f2a{i}cd Fix {w} in the parser, and its test")),
+    "curl -v": (
+        "log",
+        "*   Trying 10.0.0.1:443...\n" + rows("* {w}: handshake {i}") + "> GET / HTTP/1.1\n>\n< HTTP/1.1 200 OK\n<\n",
+    ),
+    "RSpec": (
+        "test-report",
+        "..F\n\nFailures:\n\n  1) A does\n     Failure/Error: expect(1).to eq(2)\n\n3 examples, 1 failure\n",
+    ),
+    "dotnet test": (
+        "test-report",
+        rows("  Passed Shop.Tests.{w} [1{i} ms]") + "\nPassed!  - Failed:     0, Passed:    8\n",
+    ),
+    "dir": ("search-result", " Directory of C:\\src\n\n" + rows("05/14/2026  08:0{i} AM             1,2{i}7 {w}.txt")),
+    "gem list": ("search-result", rows("{w}-{i} ({i}.1.0, default: 1.{i})")),
+    "git branch -a": ("search-result", rows("  remotes/origin/{w}-{i}")),
+    "requirements": ("config", rows("{w}=={i}.1.0\n{w}x>={i}")),
+    "go.sum": ("config", rows("example.org/x/{w} v1.{i}.0 h1:abcd{i}+/=\nexample.org/x/{w} v1.{i}.0/go.mod h1:ef{i}=")),
+    "go.mod": (
+        "config",
+        "module example.org/x\n\ngo 1.21\n\nrequire (\n" + rows("\texample.org/x/{w} v1.{i}.0") + ")\n",
+    ),
+    "Gemfile.lock": (
+        "config",
+        "GEM\n  remote: https://x.example/\n  specs:\n" + rows("    {w} ({i}.1)\n      rack (>= 1.0)"),
+    ),
+    "a Dockerfile": ("config", "FROM node:20\nWORKDIR /app\n" + rows("RUN npm install {w}") + "EXPOSE 80\n"),
+    "redis-cli info": ("config", "# Server\nredis_mode:standalone\n\n# Clients\n" + rows("client_{w}:{i}")),
     "HCL whose keys are words of a language": (
         "config",
         'resource "a" "b" {\n' + rows("  public   = true\n  port_{i} = 8{i}") + "}\n",

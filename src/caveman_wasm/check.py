@@ -316,7 +316,8 @@ def _documents(text: str, whole: bool) -> list[str]:
 _JSON_FORMATS: Final = frozenset({"json", "toolschema", "toolschema-annotations", "a11y", "test-report"})
 _JSON_NOUNS: Final = frozenset({"elements", "members", "records", "events"})
 _SENTENCE: Final = re.compile(
-    r"… (\d+) ([a-z0-9 -]+?) elided(?: \(L(\d+)(?:–(\d+))?\))?(?:: (?!all equal to the line|equal to the line)(.*?))?"
+    r"… (\d+) ([a-z0-9 -]+?) elided(?: \(L(\d+)(?:–(\d+))?\))?(?:: (?!all equal to the line|equal to the line)"
+    r"((?:\"(?:[^\"\\]|\\.)*+\"|[^\"])*?))?"
     r"(?:: (?:all )?equal to the line above)? …",
     re.DOTALL,
 )
@@ -411,7 +412,7 @@ def _units(part: Part, stand: Stand) -> list[Unit]:
             return [JsonUnit(t, member=noun == "members") for t in texts]
         except ValueError:
             pass
-    if form == "log" and noun == "entries":
+    if form in ("log", "terminal") and noun == "entries":
         return list(map(LogUnit, texts))
     if form == "test-report" and texts[0].startswith("<"):
         return list(map(TagUnit, texts))

@@ -28,12 +28,15 @@ from caveman_wasm.detect_patterns import (
     COLUMN_NAME,
     COLUMN_RULE,
     COMMENT,
+    COMMIT,
     DATUM,
     DEVTOOLS,
     DIFF_BEGINS,
     DIFF_LINE,
     DIRECTIVE,
+    DOCKER,
     DUMP,
+    EXCHANGE,
     FENCE,
     FOLDER,
     FUNCTION,
@@ -57,8 +60,10 @@ from caveman_wasm.detect_patterns import (
     NO_HEADER,
     NUMBER,
     NUMBERED,
+    ONE_LINE_COMMIT,
     ONE_RULE,
     PATH,
+    PINNED,
     PIPE_ROW,
     PLAIN_DIFF,
     PLAIN_DIFF_LINE,
@@ -82,6 +87,7 @@ from caveman_wasm.detect_patterns import (
     STRONG,
     TAG,
     TEMPLATE,
+    TIGHT,
     TIMED,
     TRACE,
     WEB_ADDRESS,
@@ -630,6 +636,10 @@ def _log(sample: _Sample) -> bool:
         return sample.share(HIT) < 0.6 or timed > 0.5
     if traces >= 0.5 and len(sample.lines) >= 3:
         return True
+    if sample.count(COMMIT) >= 2 and COMMIT.match(sample.lines[0]):
+        return True
+    if sample.share(ONE_LINE_COMMIT) >= 0.9 or (sample.share(EXCHANGE) >= 0.8 and len(sample.lines) > 8):
+        return True
     builds = sample.share(BUILD)
     below = sum(line[0] in " \t" for line in sample.lines) / max(1, len(sample.lines))  # what a step printed
     if (builds >= 0.4 or (builds >= 0.2 and builds + traces + below >= 0.9)) and sample.count(BUILD) >= 2:
@@ -742,6 +752,10 @@ def _keyed(own: list[str], sample: _Sample) -> bool:
 
     if share(SPREAD) > 0.5 or share(SEVERAL) >= 0.2 or sample.share(LISTED) >= 0.6:
         return False  # columns below a header, or numbered lines
+    if share(PINNED) >= 0.7 or (sample.count(REMARK) and share(TIGHT) >= 0.9):
+        return True  # requirements and checksums; ``key:value`` under headings
+    if share(DOCKER) >= 0.5 and DOCKER.match(own[0]):
+        return True
     yaml, assigned, sections = share(YAML), share(ASSIGNED), share(SECTION)
     continued = sum(line[0] in " \t" for line in own) / len(own)  # values that go on
     if sections and (
@@ -755,7 +769,7 @@ def _keyed(own: list[str], sample: _Sample) -> bool:
     ):
         return True
     return (share(BLOCK) >= 0.1 and share(BLOCK, ASSIGNED, DIRECTIVE, YAML) >= 0.75) or (
-        yaml >= 0.1 and continued >= 0.5 and share(YAML, DIRECTIVE, BELOW) >= 0.85
+        (yaml >= 0.1 or (yaml > 0 and continued >= 0.75)) and continued >= 0.5 and share(YAML, DIRECTIVE, BELOW) >= 0.85
     )
 
 

@@ -26,12 +26,15 @@ __all__ = [
     "COLUMN_NAME",
     "COLUMN_RULE",
     "COMMENT",
+    "COMMIT",
     "DATUM",
     "DEVTOOLS",
     "DIFF_BEGINS",
     "DIFF_LINE",
     "DIRECTIVE",
+    "DOCKER",
     "DUMP",
+    "EXCHANGE",
     "FENCE",
     "FUNCTION",
     "GUTTER",
@@ -54,8 +57,10 @@ __all__ = [
     "NO_HEADER",
     "NUMBER",
     "NUMBERED",
+    "ONE_LINE_COMMIT",
     "ONE_RULE",
     "PATH",
+    "PINNED",
     "PIPE_ROW",
     "PLAIN_DIFF",
     "PLAIN_DIFF_LINE",
@@ -77,6 +82,7 @@ __all__ = [
     "STRONG",
     "TAG",
     "TEMPLATE",
+    "TIGHT",
     "TIMED",
     "TRACE",
     "WEB_ADDRESS",
@@ -143,6 +149,7 @@ RUNS: Final = tuple(
         # pytest, and its -v lines
         (r"=+ (?:test session starts|FAILURES|ERRORS|short test summary info|.*\d (?:passed|failed|error).*) =+$",),
         (r"(?:FAIL|ERROR): \w+ \([\w.]+\)$", r"Ran \d+ tests? in [\d.]+s$"),  # unittest
+        (r" +Failure/Error: ", r"\d+ examples?, \d+ failures?", r"rspec \./\S+:\d"),  # RSpec
         (r"PHPUnit \d", r"Tests: \d+, Assertions: \d", r"There (?:was|were) \d+ (?:failure|error)"),
         (r"\S+\.py::\S+ (?:PASSED|FAILED|SKIPPED|ERROR|XFAIL)", r"(?:FAILED|ERROR) \S+\.py(?:::\S+)?(?: - |$)"),
         # jest, vitest
@@ -166,6 +173,7 @@ RUNS: Final = tuple(
             r"# (?:tests|pass|fail|duration_ms) \d",
         ),
         (r"  +\d+ (?:passing|failing|pending)\b", r" +\xe2\x9c[\x93\x94] |\xe2\x9c[\x93-\x98] .*\(\d[\d.]*m?s\)$"),
+        (r"\s+(?:Passed|Failed|Skipped) \S.* \[[< \d]+m?s\]$", r"(?:Passed|Failed)!  - Failed: "),  # dotnet test
         # Maven's surefire
         (r"(?:\[(?:INFO|ERROR|WARNING)\] )?(?:Running [\w.$]+$|Tests run: \d+, Failures: \d+|T E S T S$)",),
     )
@@ -306,7 +314,7 @@ TIMED: Final = pattern(
     rf"[^\w\n]{{0,2}}(?:<\d+>\d? ?)?(?:[A-Z][a-z]{{2}},? )?(?:[A-Z][a-z]{{2}} [ \d]\d"
     rf"|\d\d [A-Z][a-z]{{2}}),?(?: \d{{4}})? {CLOCK}",
     rf"[^\w\n]{{0,2}}{CLOCK}(?:[.,]\d+)?\b",
-    rf"(?:\S+ ){{3,4}}\[\d+/\w+/\d{{4}}:{CLOCK}",
+    rf"(?:[\w.-]{{1,40}} +\| +)?(?:\S+ ){{3,4}}\[\d+/\w+/\d{{4}}:{CLOCK}|\d\d-\d\d {CLOCK}\.\d",
     rf"[IWEF]\d{{4}} {CLOCK}|\[ *\d+[.,]\d{{3,6}}(?:s?\]\[[a-z]|\] )|[12]\d{{9}}(?:\.\d+|\d{{3}})?[ :\t]",
     r"(?:\S+ )?(?:time|ts|timestamp|t)=\"?\d{4}-\d\d-\d\dT|\{.*\"(?:time|timestamp|ts|@timestamp)\": ?[\"\d]",
     rf"<\d+>\d? ?\d{{4}}-|[^\t\n]*\t[^\t\n]*\t\d{{4}}-\d\d-\d\dT{CLOCK}",
@@ -335,7 +343,8 @@ BUILD: Final = pattern(
     r"(?:Setting up|Unpacking|Selecting previously|Preparing to unpack|Processing triggers|Reading) ",
     r"\s*(?:Compiling|Downloading|Downloaded|Building|Checking|Finished|Collecting|Installing"
     r"|Requirement already|Using cached|Fetching|Resolving|Linking|Generating) ",
-    r"(?:Step \d+/\d+ :| ---> |#\d+ (?:\[|\d|DONE|CACHED|sha256))",
+    r"(?:TASK|PLAY|RUNNING HANDLER) \[|PLAY RECAP |(?:ok|changed|skipping|fatal|failed|included): \[",  # Ansible
+    r"\d+ bytes from \S+: |(?:Step \d+/\d+ :| ---> |#\d+ (?:\[|\d|DONE|CACHED|sha256))",
     r" *(?:\xc3\x97 |\xe2\x95\xb0\xe2\x94\x80>|\xe2\x94\x82 exit code|\[end of output\]|(?:error|note|hint): )",  # pip
     r"\S+:\d+(?::\d+)?: (?:fatal )?(?:warning|error|note|info)\b|\S+: In (?:member )?function ",
     r" +\d* \| +\S| +--> \S+:\d+|(?:error|warning)(?:\[\w+\])?: \S|\S+\.\w{1,8}\(\d+(?:,\d+)?\): +\S",
@@ -361,6 +370,9 @@ LISTED: Final = pattern(
     r"\d{6} (?:blob|tree|commit|\d+) +[0-9a-f]{7,64}\b|[ MADRCU?!]{2} [\w./\"]\S*$|[MADTU]\t\S+$",
     r"[0-9.]+[KMGT]?\t\S.*$|\S+/?:$|[0-9a-f]{32,128} [ *]\S",
     r"\s*\d[\d.,]*[KMGTB]?(?: +\d+){0,3} +(?:\S*[./]\S*|total)$|\d{4}-\d\d-\d\d(?: [\d:.]+)? \S*[./]\S*$",
+    r"\d\d[/.]\d\d[/.]\d{4}\s+\d\d:\d\d(?: [AP]M)?\s+(?:<DIR>|[\d,.]+)\s+\S",
+    r"[* ] (?:remotes|origin|upstream|feature|feat|fix|bugfix|hotfix|release|dependabot)/\S+$",
+    r"[\w.-]+ \((?:default: )?\d[\w., :-]*\)$",
     r"[a-z0-9][\w.+:-]*/[\w,.-]+ \d\S* [a-z0-9-]+(?: \[.*\])?$|[A-Za-z0-9][\w.+@/-]* (?:\(\w+\) +)?- \S",
     r"[\w.+-]+(?::\w+)?(?:, [\w.+-]+(?::\w+)?)*: /\S+$|diversion by |Only in \S+: |Files .* and .* differ$",
 )  # fmt: skip
@@ -374,15 +386,27 @@ YAML: Final = pattern(r"\s*(?:- +)*(?:[\w.$/@*<-][\w./$@ *<>()-]{0,80}|\"[^\"]+\
 YAML_ITEM: Final = pattern(r"\s*- \S|---$|\.\.\.$")
 ASSIGNED: Final = pattern(r"\s*(?:export )?[\w.\"'@/*:-]+(?:\[[\w@.-]+\]| \w+)?\s*[+:?]?=(?!=)")
 SECTION: Final = pattern(r"\s*\[\[?[^\]\[]{1,100}\]\]?\s*(?:[#;].*)?$")
-BLOCK: Final = pattern(r"\s*[\w.-]+(?: +\"[^\"]*\"| +[\w./*~^$-]+)* \{$|\s*[}\])],?$")
-DIRECTIVE: Final = pattern(r"\s*(?:[\w-]+ .*;|\"?[@\w][^\s:]*@\S+:|\"?[\w@/.-]+\"?,? \"[^\"]+\"|\s+[\w-]+ \S+)$")
+BLOCK: Final = pattern(r"\s*[\w.-]+(?: +\"[^\"]*\"| +[\w./*~^$-]+)* [{(]$|\s*[}\])],?$")
+DIRECTIVE: Final = pattern(
+    r"\s*(?:[\w-]+ .*;|\"?[@\w][^\s:]*@\S+:|\"?[\w@/.-]+\"?,? \"[^\"]+\"|\s+[\w-]+ \S+|\s+[\w./-]+ v\d\S*)$"
+)
 REMARKED: Final = pattern(r"[#;]+ ?[\w.-]+ ?=|#[A-Za-z][\w-]*[: ] ?[\w/.\"-]+$")
 SETTING: Final = pattern(r"\s*[\w.-]+ ?= ?\S*$")
 XML: Final = pattern(
     r"\s*<(?:\?xml\b|!DOCTYPE (?!html)|[A-Za-z][\w:.-]*(?:\s+[\w:.-]+\s*=\s*[\"'][^\"'<>]*[\"'])*\s*/?>)"
 )
+PINNED: Final = pattern(  # what is installed in which version
+    r"[A-Za-z0-9][\w.-]*(?:\[[^\]]*\])? ?(?:[=~><!]=|===) ?\S+.*$|\S+ v\S+ h1:\S+$"
+)
+TIGHT: Final = pattern(r"[A-Za-z][\w.-]*:\S*$")
+DOCKER: Final = pattern(
+    r"(?:FROM|RUN|COPY|ADD|ENV|ARG|WORKDIR|EXPOSE|CMD|ENTRYPOINT|LABEL|USER|VOLUME|HEALTHCHECK|SHELL|ONBUILD) \S"
+)
+COMMIT: Final = pattern(r"commit [0-9a-f]{40}\b")
+ONE_LINE_COMMIT: Final = pattern(r"(?=[0-9a-f]*[0-9])[0-9a-f]{7,12} \S")
+EXCHANGE: Final = pattern(r"[*<>{}] |[*<>{}]$")  # curl -v
 WORDS: Final = pattern(
-    r"[\w/*.@:-]+[ \t]+[^\s.,;:(){}]\S*(?:[ \t]+[^\s(){};]+){0,7}[ \t]*(?:#.*)?$"
+    r"[\w/*.@:=-]+[ \t]+[^\s.,;:(){}]\S*(?:[ \t]+[^\s(){};]+){0,7}[ \t]*(?:#.*)?$"
 )  # sshd_config, fstab
 BELOW: Final = pattern(r"\s+\S+$|\s+\S+ \(.*\)$|\s+\S+ +https?://\S+ .*|\s+\S+ \d+$")
 NO_CONFIG: Final = pattern(r"\s*(?:usage: |commit [0-9a-f]{40}\b)", flags=re.ASCII | re.IGNORECASE)

@@ -33,7 +33,7 @@ _TIME: Final = (
     rf"|\d{{1,2}}/{_MONTH}/\d{{4}}:\d\d:\d\d:\d\d(?: [+-]\d{{4}})?"
     rf"|(?:(?:Mon|Tue|Wed|Thu|Fri|Sat|Sun),? )?(?:{_MONTH} \d{{1,2}}|\d{{1,2}} {_MONTH}),?"
     r" (?:\d{4} )?\d\d:\d\d:\d\d(?: \d{4})?"
-    r"|\d\d:\d\d:\d\d(?:[.,]\d{1,9})?"
+    r"|(?:\d\d-\d\d )?\d\d:\d\d:\d\d(?:[.,]\d{1,9})?"
     r"|\d{10}(?:\.\d{1,9}|\d{3})?(?![\d-])|\d{6} \d{6}(?= )"
 )
 _STAMP: Final = re.compile(rf"(?<!\d)(?:{_TIME})", re.ASCII)
@@ -44,6 +44,7 @@ _STARTS: Final = re.compile(
     r"|(?:\[)?(?:TRACE|DEBUG|INFO|NOTICE|WARN(?:ING)?|ERROR|FATAL|CRITICAL|SEVERE)\b",
     re.ASCII,
 )
+_COMMIT: Final = re.compile(r"commit [0-9a-f]{40}\b", re.ASCII)  # git log
 _DIGITS: Final = b"0123456789"
 _ONLY_DIGITS: Final = bytes(c if chr(c) in "0123456789\r\n" else 32 for c in range(256))
 _REQUEST: Final = re.compile(r"\"[A-Z]{3,7} [^\"\n]{1,2000}\" ([1-5][0-9][0-9])(?= )", re.ASCII)  # NCSA access logs
@@ -141,6 +142,9 @@ class Log:
 
 def _entries(lines: list[str]) -> list[int]:
     """Numbers of the lines that begin an entry, the first line always among them."""
+    commits = [i for i, line in enumerate(lines) if _COMMIT.match(line)]
+    if len(commits) > 1 and commits[0] == 0:
+        return commits
     stamped = [i for i, line in enumerate(lines) if line and _STARTS.match(line)]
     if 4 * len(stamped) > len(lines):
         return stamped if stamped[0] == 0 else [0, *stamped]
@@ -156,7 +160,8 @@ def _trace(lines: list[str], starts: list[int], first: int, last: int) -> Group:
     """The continuation lines of a long entry: its first, its last and what names a cause stay longest."""
     inside = range(first, last)
     telling = [i - first for i in inside if _TELLING.search(lines[i])]
-    pinned = sorted({0, 1, last - first - 1, *telling[:3], *telling[-2:]})
+    said = next((i - first for i in inside if lines[i].startswith("    ")), 0) if _COMMIT.match(lines[first - 1]) else 0
+    pinned = sorted({0, 1, said, last - first - 1, *telling[:3], *telling[-2:]})
     stops = [starts[i] + len(lines[i].rstrip("\r")) for i in inside]
     return Group([starts[i] for i in inside], stops, "outline", "lines", pinned=pinned)
 

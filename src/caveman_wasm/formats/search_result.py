@@ -62,6 +62,11 @@ _STATUS: Final = re.compile(r"([ MADRCUT?!]{2}) (\S.*)\Z", re.ASCII)
 _PACKAGE: Final = re.compile(
     r"([a-z0-9][\w.+:-]*)/([\w,.-]+) (\d\S*) ([a-z0-9-]+)(?: \[(.*)\])?\Z", re.ASCII
 )  # apt list
+_DIR: Final = re.compile(
+    r"(\d\d[/.]\d\d[/.]\d{4})\s+\d\d:\d\d(?: [AP]M)?\s+(?:(<DIR>)|([\d,.]+))\s+(\S.*)\Z", re.ASCII
+)  # Windows
+_VERSIONED: Final = re.compile(r"([\w.-]+) \((?:default: )?(\d[\w.-]*)[\w., :-]*\)\Z", re.ASCII)  # gem list
+_BRANCHED: Final = re.compile(r"[* ] ([\w.-]+(?:/[\w.-]+)*)\Z", re.ASCII)  # git branch
 _DESCRIBED: Final = re.compile(r"([A-Za-z0-9][\w.+@/-]*)(?: \((\w+)\))? +- \S.*\Z", re.ASCII)  # apt search, man -k
 _SUM: Final = re.compile(r"(?:[A-Z][\w ]{0,40}: )?[0-9][0-9,.]* [A-Za-z][^:/]{2,120}\Z", re.ASCII)
 _HEADED: Final = re.compile(r"(\S.*):\Z", re.ASCII)
@@ -459,6 +464,15 @@ def _entry(line: str) -> tuple[str, dict[str, Value]]:
     found = _DESCRIBED.match(line)
     if found is not None:
         return found[1], {"section": found[2] or ABSENT}
+    found = _DIR.match(line)
+    if found is not None:
+        return found[4], {"type": "directory" if found[2] else "file", "size": OPAQUE, "modified": found[1]}
+    found = _VERSIONED.match(line)
+    if found is not None:
+        return found[1], {"version": found[2]}
+    found = _BRANCHED.match(line)
+    if found is not None:
+        return found[1], {}
     return line.strip(), {}
 
 
@@ -515,6 +529,9 @@ def _is_entry(line: str) -> bool:
         or _STATUS.match(line)
         or _PACKAGE.match(line)
         or _DESCRIBED.match(line)
+        or _DIR.match(line)
+        or _VERSIONED.match(line)
+        or _BRANCHED.match(line)
     )
 
 

@@ -306,12 +306,14 @@ _CASES: Final = re.compile(
     r"|(?: {4})*(?P<tap_r>not ok|ok) (?P<tap>\d+\b.*?)"
     r"(?: # (?:time=(?P<tap_ms>[\d.]+)ms|(?P<tap_w>(?i:skip|todo).*)))?$"
     rf"|\s*(?P<js_r>{_GOOD}|{_BAD}|\xe2\x97\x8b) (?P<js>.*?)(?: \(?(?P<js_ms>[\d.]+) ?ms\)?)?$"
+    r"|\s+(?P<net_r>Passed|Failed|Skipped) (?P<net>\S.*?) \[(?:< )?(?:(?P<net_ms>\d+) ms|(?P<net_s>[\d.]+) s)\]$"
     r"|(?P<file_r>PASS|FAIL) +(?P<file>\S+\.[cm]?[jt]sx?\b.*)$",
     re.ASCII,
 )
 _RESULTS: Final = {
     "PASSED": "passed", "PASS": "passed", "ok": "passed", "FAILED": "failed", "FAIL": "failed", "not ok": "failed",
     "ERROR": "error", "SKIPPED": "skipped", "SKIP": "skipped", "skipped": "skipped", "ignored": "skipped",
+    "Passed": "passed", "Failed": "failed", "Skipped": "skipped",
     "\xe2\x97\x8b": "skipped", "unexpected success": "failed",
 }  # fmt: skip
 _HEADS: Final = re.compile(  # lines that begin the report of a failure
@@ -320,6 +322,7 @@ _HEADS: Final = re.compile(  # lines that begin the report of a failure
     re.ASCII,
 )
 _TOTALS: Final = re.compile(
+    r"(?:Passed|Failed)!  - Failed: |\d+ examples?, \d+ failures?|"
     r"={3,}.*={3,}$|={20,}$|-{20,}$|test result: |running \d+ tests?$|Ran \d+ tests?\b|collected \d+ items?"
     r"|(?:OK|FAILED|PASSED)(?: \(.*\))?$"
     r"|(?:Test Suites|Tests|Snapshots|Time|Ran all|Test Files|Duration):? |\s+(?:Test Files|Tests|Duration) +\S"
