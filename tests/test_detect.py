@@ -286,6 +286,10 @@ CASES: dict[str, tuple[str, str | bytes]] = {
         "diff",
         f"commit {'a' * 40}\nAuthor: A <a@x.example>\nDate:   Tue May 3 21:39:59 2016\n\n    Fix it\n\n{DIFF}",
     ),
+    "a mailed patch with more message than change": (
+        "diff",
+        "From: A <a@x.example>\nSubject: Fix it\n\n" + "Why this has to be so.\n" * 40 + f"---\n x | 2 +-\n\n{DIFF}",
+    ),
     "diff -ru": (
         "diff",
         f"diff -ru a/x b/x\n--- a/x\t2026-05-14 08:00:00\n+++ b/x\t2026-05-14 08:00:01\n{HUNK}Only in b: y\n",

@@ -54,6 +54,7 @@ from caveman_wasm.detect_patterns import (
     LISTED,
     LITERAL_NEXT,
     LOOSE_END,
+    MAILED,
     NAME,
     NAMED,
     NO_CONFIG,
@@ -376,6 +377,9 @@ def _terminal(sample: _Sample) -> bool:
 def _diff(sample: _Sample) -> bool:
     begins = DIFF_BEGINS.search(sample.head)
     if begins and not FENCE.match(sample.head) and "\n```" not in sample.head[: begins.start()]:
+        if MAILED.match(sample.head):  # what stands above the first file is its message
+            lines = [line for line in sample.head[begins.start() :].split("\n") if line.strip()]
+            return not _not_by(DIFF_LINE, lines, 0.85)
         return sample.share(DIFF_LINE) >= 0.85
     return sample.count(PLAIN_DIFF) >= 1 and sample.share(PLAIN_DIFF_LINE) >= 0.9
 

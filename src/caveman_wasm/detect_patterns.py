@@ -189,6 +189,7 @@ DIFF_LINE: Final = pattern(
     r"(?:diff|index|commit|Author|AuthorDate|Commit|CommitDate|Date|Merge|From|Subject|Index|Only in|Binary files)\b",
     r"(?:new file|deleted file|old|new) mode|(?:similarity|dissimilarity) index|(?:rename|copy) (?:from|to)|={50,}",
 )
+MAILED: Final = pattern(r"\s*(?:From [0-9a-f]{40} |(?:From|Subject|Description|Author|Origin|Forwarded|Bug[\w-]*): )")
 PLAIN_DIFF: Final = pattern(r"\d+(?:,\d+)?[acd]\d+(?:,\d+)?$")
 PLAIN_DIFF_LINE: Final = pattern(r"[<>] |[<>]$|---$|\d+(?:,\d+)?[acd]\d+|diff |Only in |\\ ")
 HTML_BEGINS: Final = pattern(r"\s*(?:<!doctype html|<html\b|<head\b|<body\b)", flags=re.ASCII | re.IGNORECASE)

@@ -20,7 +20,8 @@ from caveman_wasm.model import Document, Group, Rewritten, plain, source
 __all__ = ["TEXT", "Text", "pieces"]
 
 SMALL: Final = 90  # bytes; a paragraph up to this is never cut
-PREAMBLE: Final = 1_500  # bytes of front matter, header fields or a first block that always stay
+PREAMBLE: Final = 1_500  # bytes of front matter, header fields or the opening that always stay
+OPENING: Final = 3  # blocks that are no headings and open a text
 NESTED: Final = 400  # bytes; list items above this are cut again
 LONG: Final = 2_000  # bytes; a sentence above this (a line without an end) is cut at blanks
 PIECE: Final = 1_000  # bytes of such a cut
@@ -457,13 +458,14 @@ def _sections(lines: _Lines) -> Group | None:
         return None
     path: list[tuple[int, str]] = []
     groups = []
+    opening = _opening(lines, [block for section in sections for block in section])
     for section in sections:
         for block in section:
             if not block.level:
                 break
             path = [entry for entry in path if entry[0] < block.level]
             path.append((block.level, _title(lines, block)))
-        groups.append(_section(lines, section, " › ".join(title for _, title in path[-6:])))
+        groups.append(_section(lines, section, " › ".join(title for _, title in path[-6:]), opening))
     if len(groups) == 1:
         return groups[0]
     starts, stops = [g.starts[0] for g in groups], [g.stops[-1] for g in groups]
@@ -475,16 +477,31 @@ def _title(lines: _Lines, block: _Block) -> str:
     return plain(line).strip().lstrip("#").rstrip("# ").strip()[:TITLE]
 
 
-def _section(lines: _Lines, blocks: list[_Block], heading: str) -> Group:
+def _opening(lines: _Lines, blocks: Sequence[_Block]) -> set[int]:
+    """First lines of the blocks that open the text: they stay whole, as long as there is room for them."""
+    found: set[int] = set()
+    room = PREAMBLE
+    for block in [block for block in blocks[: 2 * OPENING] if block.kind != "heading"][:OPENING]:
+        start, stop = lines.span(block.first, block.last)
+        room -= stop - start
+        if room < 0:
+            break
+        found.add(block.first)
+    return found
+
+
+def _section(lines: _Lines, blocks: list[_Block], heading: str, opening: set[int]) -> Group:
     spans = [lines.span(block.first, block.last) for block in blocks]
     children, pinned = {}, []
     for i, block in enumerate(blocks):
         inside = _PARTS[block.kind](lines, block)
+        for group in inside if block.first in opening else ():
+            group.pinned = range(len(group))
         if inside:
             children[i] = inside
         elif block.kind in ("heading", "fields") or (block.kind == "prose" and spans[i][1] - spans[i][0] <= SMALL):
             pinned.append(i)
-        if block.first == 0 and i not in pinned and (block.kind == "fields" or spans[i][1] - spans[i][0] <= PREAMBLE):
+        if (block.first in opening or (block.first == 0 and block.kind == "fields")) and i not in pinned:
             pinned.append(i)
     return Group(
         [a for a, _ in spans], [b for _, b in spans], "outline", "blocks",

@@ -36,7 +36,7 @@ _END: Final = re.compile(
 _CONSTRAINT: Final = re.compile(
     r"(?i)\b(?:must|only|required?s?|at (?:most|least)|maximum|minimum|max|min|limited to|defaults?|formats?|e\.g\."
     r"|cannot|never"
-    r"|one of|allowed|between|up to|deprecated|iso ?\d+|destructive|irreversibl[ey])\b",
+    r"|one of|allowed|between|up to|deprecated|iso ?\d+|destructive|irreversibl[ey]|unsafe|dangerous|caution)\b",
     re.ASCII,
 )
 
