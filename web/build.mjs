@@ -1,13 +1,16 @@
 // Bundles web/ into one folder that any static server can serve: node web/build.mjs OUT
 // (pyodide_folder.py puts OUT/pyodide beside it; build_wasm.sh calls both.)
 import { spawnSync } from "node:child_process";
-import { cpSync, mkdirSync, readdirSync, rmSync } from "node:fs";
-import { dirname, join } from "node:path";
+import { cpSync, mkdirSync, readdirSync, readFileSync, rmSync } from "node:fs";
+import { basename, dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { build } from "esbuild";
 
 const web = dirname(fileURLToPath(import.meta.url));
 const dist = process.argv[2] ?? join(web, "dist");
+
+const manifest = JSON.parse(readFileSync(join(web, "package.json"), "utf8"));
+const adapters = readdirSync(join(web, "src/adapters")).map((file) => basename(file, ".ts"));
 
 mkdirSync(dist, { recursive: true });
 for (const name of readdirSync(dist)) {
@@ -20,7 +23,10 @@ await build({
     worker: join(web, "src/worker.ts"),
     demo: join(web, "demo/demo.ts"),
     agent: join(web, "demo/agent.ts"),
+    ...Object.fromEntries(adapters.map((name) => [`adapters/${name}`, join(web, `src/adapters/${name}.ts`)])),
   },
+  external: Object.keys(manifest.peerDependencies), // whoever imports an adapter has its library
+  define: { __VERSION__: JSON.stringify(manifest.version) },
   outdir: dist,
   bundle: true,
   format: "esm",

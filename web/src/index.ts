@@ -30,7 +30,8 @@ import { toolList, type Tool } from "./tools.js";
 export { CavemanError, type CompressOptions, type Counter, type Payload, type Stats };
 export type { IndexRow, PersistenceHook, StoredRecord } from "./hook.js";
 export type { BundleCounts, Health, Marker, RecordInfo, ToolInfo, ToolSchema } from "./protocol.js";
-export type { Tool, ToolAnswer, ToolCallOptions } from "./tools.js";
+export { hasWebMCP, registerWebMCP, type WebMCPOptions } from "./adapters/webmcp.js";
+export type { AdapterOptions, HasTools, Tool, ToolAnswer, ToolCallOptions } from "./tools.js";
 
 export interface CavemanOptions {
   /** The folder that holds worker.js and pyodide/; by default the one this module came from. */
