@@ -1,8 +1,9 @@
 // Bundles web/ into one folder that any static server can serve: node web/build.mjs OUT
 // (pyodide_folder.py puts OUT/pyodide beside it; build_wasm.sh calls both.)
 import { spawnSync } from "node:child_process";
+import { createHash } from "node:crypto";
 import { cpSync, mkdirSync, readdirSync, readFileSync, rmSync } from "node:fs";
-import { basename, dirname, join } from "node:path";
+import { basename, dirname, join, relative } from "node:path";
 import { fileURLToPath } from "node:url";
 import { build } from "esbuild";
 
@@ -14,10 +15,18 @@ const adapters = readdirSync(join(web, "src/adapters")).map((file) => basename(f
 
 mkdirSync(dist, { recursive: true });
 for (const name of readdirSync(dist)) {
-  if (name !== "pyodide") rmSync(join(dist, name), { recursive: true });
+  if (name !== "pyodide" && name !== "samples") rmSync(join(dist, name), { recursive: true });
 }
 
+const lock = JSON.parse(readFileSync(join(dist, "pyodide/pyodide-lock.json")));
+const shared = { bundle: true, format: "esm", target: "es2022", minify: true, sourcemap: true, sourcesContent: false, outdir: dist };
+
 await build({
+  ...shared,
+  define: {
+    WHEEL: JSON.stringify(lock.packages["caveman-wasm"].file_name),
+    __VERSION__: JSON.stringify(manifest.version),
+  },
   entryPoints: {
     caveman: join(web, "src/index.ts"),
     worker: join(web, "src/worker.ts"),
@@ -26,21 +35,29 @@ await build({
     ...Object.fromEntries(adapters.map((name) => [`adapters/${name}`, join(web, `src/adapters/${name}.ts`)])),
   },
   external: Object.keys(manifest.peerDependencies), // whoever imports an adapter has its library
-  define: { __VERSION__: JSON.stringify(manifest.version) },
-  outdir: dist,
-  bundle: true,
-  format: "esm",
   splitting: true, // page and worker share what both need; the counter and the host load only where they run
   chunkNames: "[name]-[hash]", // beside their entries: index.ts finds the folder by its own address
-  target: "es2022",
-  minify: true,
-  sourcemap: true,
-  sourcesContent: false,
   legalComments: "linked",
   logLevel: "warning",
 });
 
 for (const name of ["index.html", "agent.html", "demo.css", "icon.svg"]) cpSync(join(web, "demo", name), join(dist, name));
+
+// What a page needs to start from the snapshot; the files of a plain start are kept once they are asked for.
+const spare = /\.map$|\.LEGAL\.txt$|\.whl$|^pyodide\/(pyodide\.js|python_stdlib\.zip)$|^types\//;
+const files = readdirSync(dist, { recursive: true, withFileTypes: true })
+  .filter((entry) => entry.isFile())
+  .map((entry) => relative(dist, join(entry.parentPath, entry.name)).replaceAll("\\", "/"))
+  .filter((name) => !spare.test(name))
+  .sort();
+const hash = createHash("sha256");
+for (const name of files) hash.update(name).update(readFileSync(join(dist, name)));
+await build({
+  ...shared,
+  define: { FILES: JSON.stringify(files), BUILD: JSON.stringify(hash.digest("hex").slice(0, 16)) },
+  entryPoints: { offline: join(web, "src/offline.ts") },
+  format: "iife",
+});
 
 const tsc = join(web, "node_modules/.bin/tsc");
 const types = spawnSync(tsc, ["-p", join(web, "tsconfig.types.json"), "--outDir", join(dist, "types")], { stdio: "inherit" });

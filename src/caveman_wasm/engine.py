@@ -12,7 +12,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Final, Literal, overload
 
 from caveman_wasm import markers
-from caveman_wasm.errors import CavemanError, InputTooLarge, InvalidArguments, StoreUnavailable
+from caveman_wasm.errors import BudgetExceeded, CavemanError, InputTooLarge, InvalidArguments, StoreUnavailable
 from caveman_wasm.model import MAX_PAYLOAD, Marker, Recovery, Result, Stats, View, raw, source
 from caveman_wasm.references import handle as handle_of
 from caveman_wasm.references import parse_reference
@@ -118,11 +118,9 @@ class Engine:
             return self._compress(payload, mode, options, put=put)
         except CavemanError as error:
             return self._passed(payload, "", "store_failed", error.code)
-        except (
-            Exception,
-            MemoryError,
-            RecursionError,
-        ):  # promise 1: whatever fails, the caller gets its own input back
+        except MemoryError:  # the platform's limit, or one that a page set
+            return self._passed(payload, "", "store_failed", BudgetExceeded.code)
+        except Exception:  # promise 1: whatever fails, the caller gets its own input back
             return self._passed(payload, "", "not_parseable", CavemanError.code)
 
     def _compress(self, payload: _Payload, mode: str, options: _Options, *, put: bool) -> Result:

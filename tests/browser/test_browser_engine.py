@@ -62,14 +62,62 @@ def test_nothing_at_all_is_a_payload(engine: Engine) -> None:
         "array.buffer",
         "new Uint8Array([0, ...array, 0]).subarray(1, array.length + 1)",
         "new Blob([array])",
+        "shared(array)",
+        "shared(array).buffer.slice(0, array.length)",
+        "shared(array).subarray(0)",
         'new File([array], "service.log")',
     ],
 )
 def test_every_form_of_a_payload_is_the_same_payload(engine: Engine, form: str) -> None:
-    script = (
-        "const array = bytes(payload); const r = await caveman.compress(%s); return [r.recoveryHandle, array.length];"
-    )
+    script = """const array = bytes(payload);
+        const shared = (array) => {  // a page that is not cross-origin isolated can make none but this
+          const { buffer } = new WebAssembly.Memory({ initial: 1, maximum: 1, shared: true });
+          const view = new Uint8Array(buffer, 0, array.length);
+          view.set(array);
+          return view;
+        };
+        const r = await caveman.compress(%s);
+        return [r.recoveryHandle, array.length];"""
     assert engine.run(script % form, payload=log()) == engine.run(script % "array.slice()", payload=log())
+
+
+@pytest.mark.parametrize("form", ["array", "array.buffer", "array.subarray(0)"])
+def test_what_the_caller_gives_away_is_not_copied_and_comes_back_exact(engine: Engine, form: str) -> None:
+    script = """const [array, small] = [bytes(payload), new Uint8Array(100)];
+        const r = await caveman.compress(%s, { transfer: true });
+        const back = base64(await caveman.retrieve(r.recoveryHandle)) === payload;
+        const passed = await caveman.compress(small, { transfer: true });
+        return [back, array.length, small.length, passed.output.length];"""
+    payload = log(form.encode())
+    assert engine.run(script % form, payload=payload) == [True, 0, 0, 100]
+
+
+def test_64_mib_come_back_exact(engine: Engine) -> None:
+    """Each chunk is another: none of it could be had from a neighbour."""
+    said = engine.run(
+        """const own = await createCaveman();
+        const large = new Uint8Array(64 * 1024 * 1024).fill(32);
+        const line = new TextEncoder();
+        for (let at = 0, n = 0; at < large.length; at += 4096) large.set(line.encode(`\n2026-03-14 INFO entry ${n++} done\n`), at);
+        const r = await own.compress(large, { contentType: "log" });
+        const back = r.recoveryHandle ? await own.retrieve(r.recoveryHandle) : r.output;
+        own.close();
+        return [r.recoveryHandle !== null, indexedDB.cmp(back, large) === 0, r.reason, r.error];"""
+    )
+    assert said == [True, True, None, None]
+
+
+def test_simulate_says_what_compress_would_save_and_stores_nothing(engine: Engine) -> None:
+    said, made = engine.run(
+        """const own = await createCaveman();
+        const said = await own.simulate(bytes(payload), { query: "cart" });
+        const { records } = await own.stats();
+        const made = await own.compress(bytes(payload), { query: "cart" });
+        own.close();
+        return [[said.tokensBefore, said.tokensAfter, said.recoveryHandle, records], [made.tokensBefore, made.tokensAfter]];""",
+        payload=log(),
+    )
+    assert said == [*made, None, 0]
 
 
 def test_the_text_is_the_output_read_as_utf8(engine: Engine) -> None:

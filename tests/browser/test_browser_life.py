@@ -151,16 +151,108 @@ def test_a_spoiled_snapshot_is_not_used(own: Engine, file: str, spoil: Callable[
 @pytest.mark.parametrize(
     "killer", ["workers[0].terminate()", "workers[0].dispatchEvent(new MessageEvent('messageerror'))"]
 )
-def test_a_worker_that_dies_in_mid_call_rejects_it(own: Engine, killer: str) -> None:
-    pending, later = own.run(
-        f"""const pending = outcome(() => caveman.compress(bytes(payload)));
+def test_a_worker_that_dies_in_mid_call_rejects_it_and_the_next_call_starts_another(own: Engine, killer: str) -> None:
+    pending, old, both, back = own.run(
+        f"""const before = await caveman.compress(bytes(payload));
+        const pending = [outcome(() => caveman.compress(bytes(payload).slice(1))), outcome(() => caveman.stats())];
         await new Promise((resolve) => setTimeout(resolve, 30));
         {killer};
-        return [await pending, await outcome(() => caveman.stats())];""",
-        payload=log(lines=60_000),
+        const lost = await Promise.all(pending);
+        const old = await outcome(() => caveman.retrieve(before.recoveryHandle));
+        const next = [caveman.compress(bytes(payload)), caveman.stats()]; // at once: one start for both
+        const [{{ recoveryHandle }}] = await Promise.all(next);
+        const {{ records }} = await caveman.stats();
+        const back = base64(await caveman.retrieve(recoveryHandle)) === payload;
+        return [lost.map(({{ ours, code }}) => [ours, code]), old, [workers.length, records], back];""",
+        payload=log(lines=6000),
     )
-    assert (pending["ours"], pending["code"]) == (True, "cave_worker_lost")
-    assert later["code"] == "cave_worker_lost"
+    assert pending == [[True, "cave_worker_lost"]] * 2
+    assert (old["code"], old["reference"]) == ("cave_store_reset", handle(log(lines=6000)))
+    assert (both, back) == ([2, 1], True)
+
+
+def test_a_handle_of_a_dead_worker_and_one_that_never_was_are_a_reset_until_it_is_put_again(own: Engine) -> None:
+    """A page cannot say which handles the dead one held: what is missing may have been there."""
+    codes = own.run(
+        """await caveman.compress(bytes(payload));
+        workers[0].terminate();
+        const codes = [];
+        for (const call of [() => caveman.stats(), () => caveman.retrieve("ccr_" + "0".repeat(32)), () => caveman.retrieve("ccr_0")]) {
+          const { code } = await outcome(call);
+          if (code !== "cave_worker_lost") codes.push(code);
+        }
+        return codes.filter(Boolean);""",
+        payload=log(),
+    )
+    assert codes == ["cave_store_reset", "cave_invalid_reference"]
+
+
+def test_persisted_handles_outlive_their_worker(own: Engine) -> None:
+    own.start = 'globalThis.caveman ??= await createCaveman({ persistence: "indexeddb" });'
+    kept, unknown, later = own.run(
+        """const { recoveryHandle } = await caveman.compress(bytes(payload));
+        const pending = outcome(() => caveman.compress(bytes(payload).slice(9)));
+        workers[0].terminate();
+        await pending;
+        const kept = base64(await caveman.retrieve(recoveryHandle)) === payload;
+        const { code } = await outcome(() => caveman.retrieve("ccr_" + "0".repeat(32)));
+        return [kept, code, (await caveman.compress(bytes(payload).slice(9))).persisted];""",
+        payload=log(),
+    )
+    assert (kept, unknown, later) == (True, "cave_unknown_handle", True)
+
+
+def test_a_database_dropped_while_there_was_no_worker_is_a_reset(own: Engine) -> None:
+    own.start = 'globalThis.caveman ??= await createCaveman({ persistence: "indexeddb" });'
+    ended = own.run(
+        """const { recoveryHandle } = await caveman.compress(bytes(payload));
+        const pending = outcome(() => caveman.compress(bytes(payload).slice(9)));
+        workers[0].terminate();
+        await pending;
+        await new Promise((resolve) => { indexedDB.deleteDatabase("caveman-wasm").onsuccess = resolve; });
+        return outcome(() => caveman.retrieve(recoveryHandle));""",
+        payload=log(),
+    )
+    assert ended["code"] == "cave_store_reset"
+
+
+def test_a_worker_that_cannot_start_again_says_so_and_the_next_call_tries_again(own: Engine) -> None:
+    own.run("await caveman.stats();")
+    own.page.context.route("**/pyodide.asm.wasm", lambda route: route.abort())
+    failed = own.run(
+        """const pending = outcome(() => caveman.compress(bytes(payload)));
+        workers[0].terminate();
+        await pending;
+        return outcome(() => caveman.stats());""",
+        payload=log(lines=6000),
+    )
+    assert failed["code"] == "cave_start_failed"
+    own.page.context.unroute("**/pyodide.asm.wasm")
+    assert own.run("return (await caveman.stats()).records;") == 0
+
+
+@pytest.mark.parametrize("megabytes", [40, 64, 100])
+@pytest.mark.parametrize(
+    "payload", [log(), b"[" + b'{"a": 1, "b": "some words"},' * 400 + b"0]\n"], ids=["log", "json"]
+)
+def test_beyond_the_hosts_memory_limit_the_caller_gets_its_input_and_small_calls_go_on(
+    own: Engine, megabytes: int, payload: bytes
+) -> None:
+    own.start = f"globalThis.caveman ??= await createCaveman({{ maxMemory: {megabytes} * 1024 * 1024 }});"
+    said = own.run(
+        """const large = new TextEncoder().encode(new TextDecoder().decode(bytes(payload)).repeat(3000));
+        const r = await caveman.compress(large);
+        const same = r.output.length === large.length && indexedDB.cmp(r.output, large) === 0;
+        const small = await caveman.compress(bytes(payload));
+        const back = base64(await caveman.retrieve(small.recoveryHandle)) === payload;
+        return [r.reason, r.error, r.recoveryHandle, same, back, workers.length];""",
+        payload=payload,
+    )
+    assert said == ["store_failed", "cave_ccr_budget_exceeded", None, True, True, 1]  # the limit, not a crash
+
+
+def test_a_memory_limit_below_the_engine_itself_is_refused(engine: Engine) -> None:
+    assert engine.outcome("createCaveman({ maxMemory: 1e6 })")["code"] == "cave_invalid_arguments"
 
 
 def test_close_rejects_what_is_pending(own: Engine) -> None:
@@ -172,6 +264,23 @@ def test_close_rejects_what_is_pending(own: Engine) -> None:
         payload=log(),
     )
     assert codes == ["cave_worker_lost"] * 3
+    own.page.wait_for_timeout(300)
+    assert own.page.workers == []
+
+
+def test_close_lets_go_of_the_database_on_this_thread_too(own: Engine) -> None:
+    codes = own.run(
+        """const inline = await createCaveman({ inline: true, persistence: "indexeddb" });
+        await inline.compress(bytes(payload));
+        inline.close();
+        const { code } = await outcome(() => inline.stats());
+        return new Promise((resolve) => {
+          const said = (what) => () => resolve([code, what]);
+          Object.assign(indexedDB.deleteDatabase("caveman-wasm"), { onsuccess: said("free"), onblocked: said("held") });
+        });""",
+        payload=log(),
+    )
+    assert codes == ["cave_worker_lost", "free"]
 
 
 def test_the_lost_payload_is_still_the_callers(own: Engine) -> None:

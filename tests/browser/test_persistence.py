@@ -47,7 +47,7 @@ const opfs = (async () => {
       } catch {
         await write("epoch", (epoch = crypto.randomUUID()));
       }
-      return { epoch, index: (await heads()).map((h) => [h.id, h.bytes, h.tokensBefore, h.tokensAfter]) };
+      return { epoch, index: (await heads()).map((h) => [h.id, h.bytes, h.tokensBefore, h.tokensAfter, h.sessionId, h.createdAt]) };
     },
     put: ({ data, metadata, ...head }) => inTurn(async () => {
       const others = (await heads()).filter(({ id }) => id !== head.id);

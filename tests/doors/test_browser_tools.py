@@ -59,7 +59,7 @@ async def test_errors_of_tools_are_answers_with_their_code_and_are_not_compresse
     for sent in (b"[]", b"{", b"\xff", b"[" * 100_000):
         said, output = await answer(door, "call_tool", "caveman_stats", Bytes(sent))
         assert said["error"] == "cave_invalid_arguments"
-        report, _ = await answer(door, "compress", Bytes(output), None, None, None, None)
+        report = await answer(door, "compress", Bytes(output), None, None, None, None)
         assert report["reason"] == "retrieved"
 
 

@@ -64,7 +64,7 @@ class Hook:
 
 async def opened(hook: Hook, **options: Any) -> BrowserDoor:
     door = BrowserDoor(hook=hook, **options)
-    assert await answer(door, "open") is None
+    assert await answer(door, "open") == hook.epoch
     return door
 
 
@@ -78,10 +78,8 @@ async def answer(door: BrowserDoor, method: str, *arguments: Any) -> Any:
 
 
 async def compress(door: BrowserDoor, data: bytes, **options: Any) -> tuple[dict[str, Any], bytes]:
-    made: tuple[dict[str, Any], bytes] = await answer(
-        door, "compress", Bytes(data), None, None, options.get("query"), options.get("max_tokens")
-    )
-    return made
+    made = await answer(door, "compress", Bytes(data), None, None, options.get("query"), options.get("max_tokens"))
+    return made if isinstance(made, tuple) else (made, data)  # no bytes: the input as it was, which the page has
 
 
 async def retrieve(door: BrowserDoor, reference: str) -> Any:

@@ -7,7 +7,8 @@
  */
 
 import type { PyodideAPI } from "pyodide";
-import { CavemanError } from "./errors.js";
+import type { PyCallable, PyProxy } from "pyodide/ffi";
+import { CavemanError, invalidArguments } from "./errors.js";
 
 export interface Booted {
   readonly pyodide: PyodideAPI;
@@ -26,11 +27,15 @@ interface Made {
 
 const quiet = (): void => {};
 
-/** Pyodide from `baseURL`'s folder pyodide/. Rejects with `cave_start_failed`. */
-export async function boot(baseURL: string): Promise<Booted> {
+/** The wheel's file name, put in by build.mjs. */
+declare const WHEEL: string;
+
+/** Pyodide from `baseURL`'s folder pyodide/, or `running` with the package in it. Rejects with `cave_start_failed`. */
+export async function boot(baseURL: string, running?: PyodideAPI): Promise<Booted> {
   requireWebAssembly();
   const folder = new URL("pyodide/", baseURL);
   try {
+    if (running) return { pyodide: await equipped(running, folder), snapshot: false };
     const runtime = (await import(/* @vite-ignore */ new URL("pyodide.mjs", folder).href)) as Runtime;
     const restored = folder.protocol === "file:" ? undefined : await fromSnapshot(runtime, folder).catch(quiet);
     return restored ? { pyodide: restored, snapshot: true } : { pyodide: await plain(runtime, folder), snapshot: false };
@@ -40,10 +45,34 @@ export async function boot(baseURL: string): Promise<Booted> {
   }
 }
 
+/** Where Pyodide, which in Node reads files by their paths, finds it. */
+const place = (url: URL): string => (url.protocol === "file:" ? decodeURIComponent(url.pathname) : url.href);
+
+/** The host's own, into which the wheel is loaded if the host has not installed the package itself. */
+async function equipped(pyodide: PyodideAPI, folder: URL): Promise<PyodideAPI> {
+  const find = pyodide.pyimport("importlib.util.find_spec") as PyCallable;
+  const found = find("caveman_wasm") as PyProxy | undefined;
+  if (!found) await pyodide.loadPackage(place(new URL(WHEEL, folder)), { messageCallback: quiet });
+  found?.destroy();
+  find.destroy();
+  return pyodide;
+}
+
+/** Python's own allocations fail beyond `most` bytes, as they would at the platform's limit. */
+export function limitMemory(pyodide: PyodideAPI, most: number): void {
+  const { memory } = (pyodide as unknown as { _module: { memory: WebAssembly.Memory } })._module;
+  const used = memory.buffer.byteLength;
+  if (used > most) throw invalidArguments(`maxMemory is ${most} and the engine alone takes ${used} bytes.`);
+  memory.grow = (pages) => {
+    if (memory.buffer.byteLength + pages * 65_536 > most) throw new RangeError("beyond maxMemory");
+    return WebAssembly.Memory.prototype.grow.call(memory, pages);
+  };
+}
+
 /** With the wheel from the same folder, checked against the lock file. */
 const plain = (runtime: Runtime, folder: URL): Promise<PyodideAPI> =>
   runtime.loadPyodide({
-    indexURL: folder.protocol === "file:" ? decodeURIComponent(folder.pathname) : folder.href,
+    indexURL: place(folder),
     packages: ["caveman-wasm"],
     stdout: quiet,
   });

@@ -2,7 +2,7 @@
 
 import { CavemanError, invalidArguments } from "./errors.js";
 
-export type Payload = string | Uint8Array | ArrayBuffer | Blob;
+export type Payload = string | Uint8Array | ArrayBuffer | SharedArrayBuffer | Blob;
 
 /** Bytes; the same limit as the engine's. Larger input is refused, never cut. */
 export const MAX_PAYLOAD = 64 * 1024 * 1024;
@@ -19,11 +19,12 @@ const checkSize = (size: number): void => {
 };
 
 /**
- * The payload's bytes in a buffer of their own, which may be transferred: the caller's stays as it is.
+ * The payload's bytes in a buffer that may be transferred: the caller's stays as it is, unless `give` says that it
+ * need not (a shared one is copied all the same).
  *
  * Rejects with `cave_invalid_arguments` for any other type, `cave_input_too_large` over 64 MiB.
  */
-export async function payloadBytes(payload: Payload): Promise<Uint8Array<ArrayBuffer>> {
+export async function payloadBytes(payload: Payload, give = false): Promise<Uint8Array<ArrayBuffer>> {
   if (typeof payload === "string") {
     checkSize(payload.length); // a code unit takes at least a byte
     const bytes = encodeText(payload);
@@ -32,18 +33,25 @@ export async function payloadBytes(payload: Payload): Promise<Uint8Array<ArrayBu
   }
   switch (kindOf(payload)) {
     case "Uint8Array":
+      return owned(payload as Uint8Array, give);
     case "ArrayBuffer":
-      checkSize((payload as Uint8Array | ArrayBuffer).byteLength);
-      return new Uint8Array(payload as Uint8Array).slice(); // a Node Buffer's own slice() would not copy
+    case "SharedArrayBuffer":
+      return owned(new Uint8Array(payload as ArrayBuffer), give);
     case "Blob":
     case "File":
       checkSize((payload as Blob).size);
       return blobBytes(payload as Blob);
     default:
       throw invalidArguments(
-        `A payload is a string, Uint8Array, ArrayBuffer or Blob, not ${kindOf(payload)}. Pass the tool's output itself.`,
+        `A payload is a string, Uint8Array, (Shared)ArrayBuffer or Blob, not ${kindOf(payload)}. Pass the tool's output itself.`,
       );
   }
+}
+
+function owned(bytes: Uint8Array, give: boolean): Uint8Array<ArrayBuffer> {
+  checkSize(bytes.byteLength);
+  const takes = give && kindOf(bytes.buffer) === "ArrayBuffer";
+  return takes ? (bytes as Uint8Array<ArrayBuffer>) : new Uint8Array(bytes);
 }
 
 async function blobBytes(blob: Blob): Promise<Uint8Array<ArrayBuffer>> {

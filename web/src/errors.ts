@@ -38,7 +38,7 @@ export class CavemanError extends Error {
     const kind = thrown instanceof Error ? thrown.name : typeof thrown;
     return {
       code: "cave_worker_lost",
-      message: `The Python runtime failed (${kind}) and its store with it. Do not retry; create a new caveman.`,
+      message: `The Python runtime failed (${kind}); what only its memory held is gone. The next call starts a new one.`,
       reference: null,
     };
   }

@@ -16,14 +16,26 @@ export interface StoredRecord {
   readonly bytes: number;
   readonly tokensBefore: number;
   readonly tokensAfter: number;
+  /** Of a typed object, else null. */
+  readonly sessionId: string | null;
   /** What else is known of it: plain JSON, to be kept as it is. */
   readonly fields: Readonly<Record<string, unknown>>;
   readonly data: Uint8Array;
   readonly metadata: Uint8Array | null;
 }
 
-/** What a listing knows of a record without reading its bytes. The counts are for `stats()`; 0 without them. */
-export type IndexRow = readonly [id: string, bytes: number, tokensBefore?: number, tokensAfter?: number];
+/**
+ * What a listing knows of a record without reading its bytes. The counts are for `stats()` (0 without them), the rest
+ * is for `listObjects()` and need not be told of a record.
+ */
+export type IndexRow = readonly [
+  id: string,
+  bytes: number,
+  tokensBefore?: number,
+  tokensAfter?: number,
+  sessionId?: string | null,
+  createdAt?: string,
+];
 
 /**
  * Where records outlive the page. All methods may be called at the same time, also for one id.

@@ -6,7 +6,7 @@
 
 import type { PyodideAPI } from "pyodide";
 import type { PyAwaitable, PyCallable, PyProxy } from "pyodide/ffi";
-import { boot } from "./boot.js";
+import { boot, limitMemory } from "./boot.js";
 import { CavemanError, type ErrorData } from "./errors.js";
 import { forPython, type PersistenceHook } from "./hook.js";
 import {
@@ -14,6 +14,7 @@ import {
   type BundleCounts,
   type Handlers,
   type Health,
+  type ObjectInfo,
   type Report,
   type Row,
   type StartArguments,
@@ -32,19 +33,25 @@ type PyModule = ReturnType<PyodideAPI["pyimport"]>;
 /** What a door's method answers: JSON (ASCII: any other string crosses fifty times slower), and bytes or none. */
 type Answer = [json: string, output: Uint8Array | undefined];
 
-/** A host that waits for its `start` call. `hook` is the embedder's own, asked if that call says so. */
-export function createHost(counter: Counter, hook?: PersistenceHook): Handlers {
+/**
+ * A host that waits for its `start` call. `hook` is the embedder's own, asked if that call says so; `running` a Pyodide
+ * to use instead of starting one.
+ */
+export function createHost(counter: Counter, hook?: PersistenceHook, running?: object): Handlers {
   let door: Door;
+  let used: PersistenceHook | undefined;
   let started: Pick<Health, "persistence" | "durability" | "snapshot" | "pyodide">;
   return {
     start: async (args) => {
       if (args.lifeLock) await holdLife(args.lifeLock);
-      const booting = boot(args.baseURL);
+      const booting = boot(args.baseURL, running as PyodideAPI | undefined);
       setTimeout(() => counter.prepare?.()); // while fetching and compiling leave this thread idle
       const { pyodide, snapshot } = await booting;
       const store = args.persistence === "indexeddb" ? await indexedDBHook() : hook;
-      const used = args.persistence === "none" ? undefined : store;
-      door = await openDoor(pyodide.pyimport(DOOR), counter, used, args);
+      used = args.persistence === "none" ? undefined : store;
+      if (args.maxMemory) limitMemory(pyodide, args.maxMemory);
+      door = newDoor(pyodide.pyimport(DOOR), counter, used, args);
+      const [epoch] = await ask<string | null>(door, "open");
       used?.watch?.((ids) => void ask<null>(door, "deleted", JSON.stringify(ids)));
       const durability = { none: null, indexeddb: "strict", hook: "hook" } as const;
       started = {
@@ -54,11 +61,15 @@ export function createHost(counter: Counter, hook?: PersistenceHook): Handlers {
         pyodide: pyodide.version,
       };
       const [tools] = await ask<ToolInfo[]>(door, "tools");
-      return { pyodide: pyodide.version, tools };
+      return { pyodide: pyodide.version, epoch, tools };
     },
     compress: async ({ payload, options: { mode, contentType, query, maxTokens } }) => {
       const [report, output] = await ask<Report>(door, "compress", payload, mode, contentType, query, maxTokens);
-      return { report, output: output! };
+      return { report, output: output ?? payload };
+    },
+    simulate: async ({ payload, options: { contentType, query, maxTokens } }) => {
+      const [report] = await ask<Report>(door, "simulate", payload, contentType, query, maxTokens);
+      return report;
     },
     retrieve: async ({ reference, query }) => {
       const [, output] = await ask<null>(door, "retrieve", reference, query);
@@ -103,26 +114,47 @@ export function createHost(counter: Counter, hook?: PersistenceHook): Handlers {
       const [said, output] = await ask<ToolReport>(door, "call_tool", name, given, session);
       return { said, output: output! };
     },
+    putObject: async ({ fields, payload }) => {
+      const [info] = await ask<ObjectInfo>(door, "put_object", JSON.stringify(fields), payload);
+      return info;
+    },
+    getObject: async ({ reference }) => {
+      const [info, output] = await ask<ObjectInfo>(door, "get_object", reference);
+      return { info, output: output! };
+    },
+    listObjects: async ({ sessionId, limit }) => {
+      const [objects] = await ask<ObjectInfo[]>(door, "list_objects", sessionId, limit);
+      return { objects };
+    },
+    setObject: async ({ reference, state }) => {
+      const [info] = await ask<ObjectInfo>(door, "set_object", reference, JSON.stringify(state));
+      return info;
+    },
+    close: async () => {
+      used?.close?.();
+      door?.destroy();
+      return {};
+    },
   };
 }
 
 /** Loaded only where it is asked for. */
 const indexedDBHook = async (): Promise<PersistenceHook> => new (await import("./persistence.js")).IndexedDBHook();
 
-/** The Python door over an open store: `open` may fail (a bad budget, no database), the constructor does not. */
-async function openDoor(
+/** The Python door, to be opened: that may fail (a bad budget, no database). */
+function newDoor(
   module: PyModule,
   counter: Counter,
   hook: PersistenceHook | undefined,
-  { maxBytes, epoch }: StartArguments,
-): Promise<Door> {
+  { maxBytes, epoch, afterLoss }: StartArguments,
+): Door {
   const count = (utf8: PyProxy): number => counter.count(utf8.toJs() as Uint8Array);
   const store = hook && forPython(hook);
-  const object = module.BrowserDoor({ name: counter.name, count }, maxBytes, store, epoch) as PyProxy & { call: Door };
+  const counts = { name: counter.name, count };
+  const object = module.BrowserDoor(counts, maxBytes, store, epoch, afterLoss) as PyProxy & { call: Door };
   const door = object.call.copy() as Door; // what an attribute gives dies with the object's proxy
   object.destroy();
   module.destroy();
-  await ask<null>(door, "open");
   return door;
 }
 

@@ -11,46 +11,53 @@
 
 import { decodeText, payloadBytes, type Payload } from "./bytes.js";
 import { CavemanError, invalidArguments } from "./errors.js";
-import type { PersistenceHook } from "./hook.js";
 import {
-  InlineLink,
-  newLifeLock,
-  WorkerLink,
-  type BundleCounts,
-  type CompressOptions,
-  type Health,
-  type Link,
-  type RecordInfo,
-  type Report,
-  type Stats,
+  check,
+  COMPRESS_OPTIONS,
+  LIST_OPTIONS,
+  RETRIEVE_OPTIONS,
+  SIMULATE_OPTIONS,
+  START_OPTIONS,
+  STATE_OPTIONS,
+  type CavemanOptions,
+} from "./options.js";
+import type {
+  BundleCounts,
+  CompressOptions,
+  Health,
+  Link,
+  ObjectFields,
+  ObjectInfo,
+  ObjectState,
+  RecordInfo,
+  Report,
+  Stats,
 } from "./protocol.js";
-import type { Counter } from "./tokens.js";
+import { startLasting } from "./start.js";
 import { toolList, type Tool } from "./tools.js";
 
-export { CavemanError, type CompressOptions, type Counter, type Payload, type Stats };
+export { CavemanError };
+export { keepOffline } from "./start.js";
+export type { Payload } from "./bytes.js";
 export type { IndexRow, PersistenceHook, StoredRecord } from "./hook.js";
-export type { BundleCounts, Health, Marker, RecordInfo, ToolInfo, ToolSchema } from "./protocol.js";
 export { hasWebMCP, registerWebMCP, type WebMCPOptions } from "./adapters/webmcp.js";
+export type { CavemanOptions } from "./options.js";
+export type {
+  BundleCounts,
+  CompressOptions,
+  Health,
+  Marker,
+  ObjectFields,
+  ObjectInfo,
+  ObjectState,
+  RecordInfo,
+  Report,
+  Stats,
+  ToolInfo,
+  ToolSchema,
+} from "./protocol.js";
+export type { Counter } from "./tokens.js";
 export type { AdapterOptions, HasTools, Tool, ToolAnswer, ToolCallOptions } from "./tools.js";
-
-export interface CavemanOptions {
-  /** The folder that holds worker.js and pyodide/; by default the one this module came from. */
-  readonly baseURL?: string | URL;
-  /** "none": records live as long as the worker. Else the originals are durable before compress resolves. */
-  readonly persistence?: "none" | "indexeddb" | PersistenceHook;
-  /** `health().epoch` of earlier: in another database what is not found answers `cave_store_reset`. */
-  readonly epoch?: string;
-  /** Budget of the store in bytes; 512 MiB by default. Nothing is ever evicted. */
-  readonly maxBytes?: number;
-  /** Run Python on this thread, for places that are a worker already, and for Node. */
-  readonly inline?: boolean;
-  /** Counts tokens in place of o200k_base; a function cannot travel to a worker, so only with `inline`. */
-  readonly counter?: Counter;
-  /** Milliseconds until a start is given up with `cave_start_failed`; 60,000 by default. */
-  readonly startTimeout?: number;
-  /** Gives the start up with an AbortError. */
-  readonly signal?: AbortSignal;
-}
 
 /** What compress gives. A pass-through is a normal result: the same bytes, no handle, and a `reason`. */
 export interface CompressResult extends Report {
@@ -60,14 +67,24 @@ export interface CompressResult extends Report {
   readonly text: string;
 }
 
+/** A typed object, exact. */
+export interface TypedObject extends ObjectInfo {
+  readonly data: Uint8Array;
+}
+
 /** Every promise rejects with a `CavemanError`, whose `code` tells why. */
 export interface Caveman {
   /** The version of Pyodide that runs the engine. */
   readonly pyodideVersion: string;
   /** What an agent or its host may call, ready for any protocol; the adapters are made from it. */
   readonly tools: readonly Tool[];
-  /** A shorter text that says what was left out; the exact bytes stay behind `recoveryHandle`. */
-  compress(payload: Payload, options?: CompressOptions): Promise<CompressResult>;
+  /**
+   * A shorter text that says what was left out; the exact bytes stay behind `recoveryHandle`. With `transfer` the
+   * payload's buffer changes hands instead of being copied: it is empty afterwards, and lost with a worker that dies.
+   */
+  compress(payload: Payload, options?: CompressOptions & { readonly transfer?: boolean }): Promise<CompressResult>;
+  /** What compress would give, less the text; nothing is stored. */
+  simulate(payload: Payload, options?: Omit<CompressOptions, "mode">): Promise<Report>;
   /** The exact bytes behind a reference. */
   retrieve(reference: string): Promise<Uint8Array>;
   /** The original as a string, or the view of it that answers `query`. */
@@ -87,48 +104,15 @@ export interface Caveman {
   exportBundle(references?: readonly string[]): Promise<Blob>;
   /** Puts what a bundle holds; every item is checked, and durable before the next where the store is. */
   importBundle(bundle: Payload): Promise<BundleCounts>;
-  /** Ends the worker and its store; what is pending rejects with `cave_worker_lost`. */
+  /** Stores a typed object, durable where the store is; the same one again changes nothing. */
+  putObject(fields: ObjectFields, data: Payload): Promise<ObjectInfo>;
+  getObject(reference: string): Promise<TypedObject>;
+  /** A session's objects, the newest first, 100 unless `limit` says otherwise. */
+  listObjects(sessionId: string, options?: { readonly limit?: number }): Promise<readonly ObjectInfo[]>;
+  /** Changes what of an object may change. */
+  setObjectState(reference: string, state: ObjectState): Promise<ObjectInfo>;
+  /** Ends the worker and frees all of it; what is pending rejects with `cave_worker_lost`. */
   close(): void;
-}
-
-type Check = readonly [accepts: (value: unknown) => boolean, expected: string];
-
-const isString: Check = [(value) => typeof value === "string", "a string"];
-const isPositive: Check = [(value) => Number.isSafeInteger(value) && (value as number) > 0, "a positive whole number"];
-
-const HOOK_METHODS = ["open", "put", "get", "delete"] as const;
-const isHook = (value: unknown): boolean =>
-  HOOK_METHODS.every((name) => typeof (Object(value) as PersistenceHook)[name] === "function");
-
-const START_OPTIONS: Record<keyof CavemanOptions, Check> = {
-  baseURL: [(value) => typeof value === "string" || value instanceof URL, "a URL"],
-  persistence: [
-    (value) => value === "none" || value === "indexeddb" || isHook(value),
-    '"none", "indexeddb" or an object with open, put, get and delete',
-  ],
-  epoch: isString,
-  maxBytes: isPositive,
-  inline: [(value) => typeof value === "boolean", "a boolean"],
-  counter: [(value) => typeof (value as Counter)?.count === "function", "an object with name and count(utf8)"],
-  startTimeout: [(value) => typeof value === "number" && value > 0, "a number of milliseconds above 0"],
-  signal: [(value) => value instanceof AbortSignal, "an AbortSignal"],
-};
-const COMPRESS_OPTIONS: Record<keyof CompressOptions, Check> = {
-  mode: isString, // an unknown mode behaves as "record": the engine's rule
-  contentType: isString,
-  query: isString,
-  maxTokens: isPositive,
-};
-const RETRIEVE_OPTIONS = { query: isString };
-
-/** Unknown options are errors: one that has no effect would be found out too late. Undefined is not given. */
-function check(options: object, known: Record<string, Check>): void {
-  if (typeof options !== "object" || options === null) throw invalidArguments("Options are an object.");
-  for (const [name, value] of Object.entries(options)) {
-    const rule = Object.hasOwn(known, name) ? known[name] : undefined;
-    if (!rule) throw invalidArguments(`Unknown option "${name}". Known are: ${Object.keys(known).join(", ")}.`);
-    if (value !== undefined && !rule[0](value)) throw invalidArguments(`The option "${name}" must be ${rule[1]}.`);
-  }
 }
 
 /**
@@ -139,20 +123,15 @@ function check(options: object, known: Record<string, Check>): void {
  */
 export async function createCaveman(options: CavemanOptions = {}): Promise<Caveman> {
   check(options, START_OPTIONS);
-  if (options.counter && !options.inline) {
+  if (options.counter && !options.inline && !options.pyodide) {
     throw invalidArguments('A counter is a function, which no worker can be sent: pass "inline: true" with it.');
   }
+  if (options.pyodide && options.inline === false) {
+    throw invalidArguments("A Pyodide that runs on this thread cannot be used from a worker: leave inline out.");
+  }
   options.signal?.throwIfAborted();
-  const baseURL = new URL(options.baseURL ?? "./", options.baseURL ? globalThis.location?.href : import.meta.url).href;
-  const { maxBytes, epoch, inline, counter, persistence: wanted = "none" } = options;
-  const hook = typeof wanted === "object" ? wanted : undefined;
-  const persistence = typeof wanted === "object" ? "hook" : wanted;
-  const link = inline ? await inlineLink(counter, hook) : workerLink(baseURL, hook);
-  const lifeLock = inline ? undefined : newLifeLock();
-  const started = link.call("start", { baseURL, maxBytes, persistence, epoch, lifeLock });
-  const { pyodide, tools } = await withinLimits(started, link, options, baseURL);
-  if (lifeLock) (link as WorkerLink).watchLife(lifeLock, lost("it was ended"));
-  const persistGranted = persistence === "indexeddb" ? askToPersist() : () => null;
+  const { link, pyodide, tools } = await startLasting(options);
+  const persistGranted = options.persistence === "indexeddb" ? askToPersist() : () => null;
   return { pyodideVersion: pyodide, tools: toolList(link, tools), ...openCaveman(link, persistGranted) };
 }
 
@@ -166,97 +145,34 @@ function askToPersist(): () => boolean | null {
   return () => granted;
 }
 
-const lost = (detail: string): CavemanError =>
-  new CavemanError(
-    "cave_worker_lost",
-    `The worker died (${detail}) and its store with it. Do not retry; create a new caveman and run the tools again.`,
-  );
-
-async function inlineLink(counter: Counter | undefined, hook: PersistenceHook | undefined): Promise<Link> {
-  const { createHost } = await import("./host.js");
-  return new InlineLink(createHost(counter ?? (await import("./tokens.js")).o200k, hook));
-}
-
-function workerLink(baseURL: string, hook: PersistenceHook | undefined): Link {
-  const url = new URL("worker.js", baseURL).href;
-  try {
-    return new WorkerLink(new Worker(trusted(url), { type: "module" }), lost, hook);
-  } catch (thrown) {
-    throw startFailed(`The worker ${url} could not be started (${String(thrown)}).`);
-  }
-}
-
-interface ScriptURLPolicy {
-  createScriptURL(url: string): string;
-}
-interface TrustedTypes {
-  createPolicy(name: string, rules: ScriptURLPolicy): ScriptURLPolicy;
-}
-let policy: ScriptURLPolicy | undefined;
-
-/** A page that requires Trusted Types takes a worker's URL from a named policy only; ours knows one file name. */
-function trusted(url: string): string {
-  const factory = (globalThis as { trustedTypes?: TrustedTypes }).trustedTypes;
-  policy ??= factory?.createPolicy("caveman-wasm", {
-    createScriptURL: (candidate) => {
-      if (new URL(candidate).pathname.endsWith("/worker.js")) return candidate;
-      throw new TypeError("not the worker of caveman-wasm");
-    },
-  });
-  return policy ? policy.createScriptURL(url) : url;
-}
-
-const startFailed = (what: string): CavemanError =>
-  new CavemanError(
-    "cave_start_failed",
-    `${what} Check that the folder is served whole, and that the Content-Security-Policy of the page and of ` +
-      "worker.js allows script-src 'self' 'wasm-unsafe-eval' and, with Trusted Types, the policy caveman-wasm.",
-  );
-
-/** Python may never answer (a forbidden compile does not even fail): the start races the clock and the caller. */
-async function withinLimits<T>(started: Promise<T>, link: Link, options: CavemanOptions, baseURL: string): Promise<T> {
-  const { signal, startTimeout = 60_000 } = options;
-  let stop!: () => void;
-  const limits = new Promise<never>((_, reject) => {
-    const late = (): void => reject(startFailed(`Python from ${baseURL} was not ready within ${startTimeout} ms.`));
-    const timer = setTimeout(late, startTimeout);
-    const aborted = (): void => reject(signal?.reason);
-    signal?.addEventListener("abort", aborted, { once: true });
-    stop = () => {
-      clearTimeout(timer);
-      signal?.removeEventListener("abort", aborted);
-    };
-  });
-  try {
-    return await Promise.race([started, limits]);
-  } catch (thrown) {
-    link.close(lost("it did not start"));
-    const died = thrown instanceof CavemanError && thrown.code === "cave_worker_lost";
-    throw died ? startFailed(`The worker from ${baseURL} did not start: ${thrown.message}`) : thrown;
-  } finally {
-    stop();
-  }
-}
-
 function strings(references: readonly string[]): readonly string[] {
   if (Array.isArray(references) && references.every((reference) => typeof reference === "string")) return references;
   throw invalidArguments("References are a list of strings such as ccr_….");
+}
+
+function requireString(value: string, what = "A reference"): string {
+  if (typeof value === "string") return value;
+  throw invalidArguments(`${what} is a string (a result without a handle needs no reference: its text is whole).`);
 }
 
 type Calling = Omit<Caveman, "pyodideVersion" | "tools">;
 
 function openCaveman(link: Link, persistGranted: () => boolean | null): Calling {
   const retrieve = async (reference: string, query?: string): Promise<Uint8Array> => {
-    if (typeof reference !== "string") {
-      throw invalidArguments("A reference is a string such as ccr_… (a result without a handle needs none: its text is whole).");
-    }
+    requireString(reference);
     return (await link.call("retrieve", query === undefined ? { reference } : { reference, query })).output;
   };
   return {
     async compress(payload, options = {}) {
       check(options, COMPRESS_OPTIONS);
-      const { output, report } = await link.call("compress", { payload: await payloadBytes(payload), options });
+      const { transfer, ...others } = options;
+      const bytes = await payloadBytes(payload, transfer);
+      const { output, report } = await link.call("compress", { payload: bytes, options: others });
       return { ...report, output, text: decodeText(output, typeof payload === "string") };
+    },
+    async simulate(payload, options = {}) {
+      check(options, SIMULATE_OPTIONS);
+      return link.call("simulate", { payload: await payloadBytes(payload), options });
     },
     retrieve: async (reference) => retrieve(reference),
     async retrieveText(reference, options = {}) {
@@ -275,6 +191,22 @@ function openCaveman(link: Link, persistGranted: () => boolean | null): Calling 
     exportBundle: async (references) =>
       (await link.call("exportBundle", references ? { references: strings(references) } : {})).bundle,
     importBundle: async (bundle) => link.call("importBundle", { payload: await payloadBytes(bundle) }),
+    async putObject(fields, data) {
+      if (typeof fields !== "object" || fields === null) throw invalidArguments("An object's fields are an object.");
+      return link.call("putObject", { fields, payload: await payloadBytes(data) });
+    },
+    async getObject(reference) {
+      const { info, output } = await link.call("getObject", { reference: requireString(reference) });
+      return { ...info, data: output };
+    },
+    async listObjects(sessionId, options = {}) {
+      check(options, LIST_OPTIONS);
+      return (await link.call("listObjects", { sessionId: requireString(sessionId, "A session"), ...options })).objects;
+    },
+    async setObjectState(reference, state) {
+      check(state, STATE_OPTIONS);
+      return link.call("setObject", { reference: requireString(reference), state });
+    },
     close: () => link.close(new CavemanError("cave_worker_lost", "This caveman was closed. Create a new one.")),
   };
 }

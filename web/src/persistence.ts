@@ -15,8 +15,8 @@ const SCHEMA = 1;
 const OPEN_LIMIT = 5_000;
 const TRANSACTION_LIMIT = 20_000;
 
-type Details = Pick<StoredRecord, "id" | "createdAt" | "fields" | "metadata">;
-type Counts = Pick<StoredRecord, "id" | "bytes" | "tokensBefore" | "tokensAfter">;
+type Details = Pick<StoredRecord, "id" | "fields" | "metadata">;
+type Counts = Pick<StoredRecord, "id" | "bytes" | "tokensBefore" | "tokensAfter" | "sessionId" | "createdAt">;
 
 interface Schema extends DBSchema {
   index: { key: string; value: Counts };
@@ -43,8 +43,7 @@ export class IndexedDBHook implements PersistenceHook {
       // Not this.#epoch: another open may be under way, which has just forgotten it.
       const epoch = (await stores.objectStore("notes").get("epoch")) as string;
       const rows = await stores.objectStore("index").getAll();
-      const index = rows.map((row): IndexRow => [row.id, row.bytes, row.tokensBefore, row.tokensAfter]);
-      return { epoch, index };
+      return { epoch, index: rows.map(indexRow) };
     });
   }
 
@@ -52,7 +51,7 @@ export class IndexedDBHook implements PersistenceHook {
     return this.#transact("readwrite", async (stores) => {
       const old = await stores.objectStore("index").get(record.id);
       await this.#count(stores, record.bytes - (old?.bytes ?? 0), record.id);
-      await (old ? update(stores, record) : insert(stores, record));
+      await (old ? update(stores, record, old.createdAt) : insert(stores, record));
     });
   }
 
@@ -189,26 +188,34 @@ function create(database: Database): void {
   void notes.put(0, "total");
 }
 
+const indexRow = (row: Counts): IndexRow => [
+  row.id,
+  row.bytes,
+  row.tokensBefore,
+  row.tokensAfter,
+  row.sessionId,
+  row.createdAt,
+];
+
 async function insert(stores: Transaction<"readwrite">, record: StoredRecord): Promise<void> {
-  const { id, createdAt, bytes, tokensBefore, tokensAfter, fields, data, metadata } = record;
+  const { id, fields, data, metadata, ...counts } = record;
   await Promise.all([
-    stores.objectStore("index").put({ id, bytes, tokensBefore, tokensAfter }),
-    stores.objectStore("details").put({ id, createdAt, fields, metadata }),
+    stores.objectStore("index").put({ id, ...counts }),
+    stores.objectStore("details").put({ id, fields, metadata }),
     stores.objectStore("data").put(data, id),
     stores.objectStore("tombstones").delete(id),
   ]);
 }
 
 /** The same payload again: its accounting changes where it differs, its bytes and first time stay. */
-async function update(stores: Transaction<"readwrite">, record: StoredRecord): Promise<void> {
-  const { id, bytes, tokensBefore, tokensAfter, fields, data, metadata } = record;
+async function update(stores: Transaction<"readwrite">, record: StoredRecord, createdAt: string): Promise<void> {
+  const { id, fields, data, metadata, ...counts } = record;
   const held = await stores.objectStore("data").get(id);
   if (!held || !same(held, data)) {
     throw new CavemanError("cave_conflict", `${id} is taken by other bytes; the first stay`, id);
   }
-  const { createdAt } = (await stores.objectStore("details").get(id))!;
-  await stores.objectStore("index").put({ id, bytes, tokensBefore, tokensAfter });
-  await stores.objectStore("details").put({ id, createdAt, fields, metadata });
+  await stores.objectStore("index").put({ id, ...counts, createdAt });
+  await stores.objectStore("details").put({ id, fields, metadata });
 }
 
 const same = (one: Uint8Array, other: Uint8Array): boolean => indexedDB.cmp(one, other) === 0;

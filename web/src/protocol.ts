@@ -19,6 +19,29 @@ export interface CompressOptions {
   readonly maxTokens?: number;
 }
 
+/** What is stored of a typed object, less its data. The README names the types and what the fields are for. */
+export interface ObjectInfo {
+  readonly objectId: string;
+  readonly type: string;
+  readonly sessionId: string;
+  readonly source: string;
+  readonly repositoryState: string;
+  /** `sha256:` and the hex digest of the data. */
+  readonly contentHash: string;
+  readonly createdAt: string;
+  readonly transformVersion: string;
+  readonly currentness: string;
+  readonly lifecycle: string;
+  readonly dependencies: readonly string[];
+  /** Bytes, before and after whatever the caller did to its data. */
+  readonly originalByteLength: number;
+  readonly storedByteLength: number;
+}
+/** An object to put: what is left out is computed or takes its default; what is given is checked. */
+export type ObjectFields = Partial<ObjectInfo> & Pick<ObjectInfo, "type" | "sessionId">;
+/** What of an object changes after it was put. */
+export type ObjectState = Partial<Pick<ObjectInfo, "currentness" | "lifecycle">>;
+
 export interface Marker {
   /** Where the marker stands in `output`, in bytes. */
   readonly start: number;
@@ -137,17 +160,25 @@ export interface StartArguments {
   readonly persistence: Persistence;
   /** The epoch that the host remembers of the persistent store. */
   readonly epoch: string | undefined;
+  /** A worker before this one was lost: what only it held answers `cave_store_reset`. */
+  readonly afterLoss: boolean;
+  /** Bytes that Python's memory may grow to. */
+  readonly maxMemory: number | undefined;
   /** The lock that a worker holds as long as it lives; undefined inline. */
   readonly lifeLock: string | undefined;
 }
 
 /** Method → what goes in, what comes back. */
 export interface Calls {
-  start: { args: StartArguments; value: { readonly pyodide: string; readonly tools: readonly ToolInfo[] } };
+  start: {
+    args: StartArguments;
+    value: { readonly pyodide: string; readonly epoch: string | null; readonly tools: readonly ToolInfo[] };
+  };
   compress: {
     args: { readonly payload: Uint8Array; readonly options: CompressOptions };
     value: { readonly output: Uint8Array; readonly report: Report };
   };
+  simulate: { args: { readonly payload: Uint8Array; readonly options: CompressOptions }; value: Report };
   retrieve: { args: { readonly reference: string; readonly query?: string }; value: { readonly output: Uint8Array } };
   detect: { args: { readonly payload: Uint8Array }; value: { readonly contentType: string } };
   stats: { args: Record<string, never>; value: Stats };
@@ -161,6 +192,12 @@ export interface Calls {
     args: { readonly name: string; readonly given: Uint8Array; readonly session: string };
     value: { readonly output: Uint8Array; readonly said: ToolReport };
   };
+  putObject: { args: { readonly fields: ObjectFields; readonly payload: Uint8Array }; value: ObjectInfo };
+  getObject: { args: { readonly reference: string }; value: { readonly info: ObjectInfo; readonly output: Uint8Array } };
+  listObjects: { args: { readonly sessionId: string; readonly limit?: number }; value: { readonly objects: readonly ObjectInfo[] } };
+  setObject: { args: { readonly reference: string; readonly state: ObjectState }; value: ObjectInfo };
+  /** Lets go of all that the host holds; of a worker nothing is asked, it is ended. */
+  close: { args: Record<string, never>; value: Record<string, never> };
 }
 
 export type Method = keyof Calls;
@@ -193,9 +230,14 @@ function buffers(message: unknown): Transferable[] {
 /** Where calls go: a worker, or the host on this very thread. */
 export interface Link {
   call<M extends Method>(method: M, args: Args<M>): Promise<Value<M>>;
+  /** Why it answers no more. */
+  readonly ended: CavemanError | undefined;
   /** Rejects what is pending and all that follows with this error, and frees what it can. */
   close(reason: CavemanError): void;
 }
+
+/** After this error the runtime cannot be trusted any more. */
+const isFatal = (error: CavemanError): boolean => error.code === "cave_worker_lost";
 
 interface Pending {
   readonly resolve: (value: never) => void;
@@ -207,11 +249,13 @@ export class WorkerLink implements Link {
   readonly #worker: Worker;
   readonly #pending = new Map<number, Pending>();
   readonly #watch = new AbortController();
+  readonly #hook: PersistenceHook | undefined;
   #nextId = 1;
-  #closed: CavemanError | undefined;
+  ended: CavemanError | undefined;
 
   constructor(worker: Worker, lost: (detail: string) => CavemanError, hook: PersistenceHook | undefined) {
     this.#worker = worker;
+    this.#hook = hook;
     worker.addEventListener("message", ({ data }: MessageEvent<Reply | HookRequest>) => {
       if ("ask" in data) void this.#askHook(hook!, data);
       else this.#settle(data);
@@ -228,7 +272,7 @@ export class WorkerLink implements Link {
 
   call<M extends Method>(method: M, args: Args<M>): Promise<Value<M>> {
     return new Promise<Value<M>>((resolve, reject) => {
-      if (this.#closed) return reject(this.#closed);
+      if (this.ended) return reject(this.ended);
       const id = this.#nextId++;
       this.#pending.set(id, { resolve, reject });
       this.#worker.postMessage({ id, method, args }, buffers(args));
@@ -236,10 +280,11 @@ export class WorkerLink implements Link {
   }
 
   close(reason: CavemanError): void {
-    if (this.#closed) return;
-    this.#closed = reason;
+    if (this.ended) return;
+    this.ended = reason;
     this.#watch.abort();
     this.#worker.terminate();
+    this.#hook?.close?.();
     for (const { reject } of this.#pending.values()) reject(reason);
     this.#pending.clear();
   }
@@ -258,8 +303,10 @@ export class WorkerLink implements Link {
   #settle(reply: Reply): void {
     const pending = this.#pending.get(reply.id);
     this.#pending.delete(reply.id);
-    if ("error" in reply) pending?.reject(CavemanError.from(reply.error));
-    else pending?.resolve(reply.value as never);
+    if (!("error" in reply)) return pending?.resolve(reply.value as never);
+    const error = CavemanError.from(reply.error);
+    pending?.reject(error);
+    if (isFatal(error)) this.close(error);
   }
 }
 
@@ -267,7 +314,7 @@ export class WorkerLink implements Link {
 export class InlineLink implements Link {
   readonly #handlers: Handlers;
   readonly #pending = new Set<(reason: CavemanError) => void>();
-  #closed: CavemanError | undefined;
+  ended: CavemanError | undefined;
 
   constructor(handlers: Handlers) {
     this.#handlers = handlers;
@@ -275,18 +322,24 @@ export class InlineLink implements Link {
 
   call<M extends Method>(method: M, args: Args<M>): Promise<Value<M>> {
     return new Promise<Value<M>>((resolve, reject) => {
-      if (this.#closed) return reject(this.#closed);
+      if (this.ended) return reject(this.ended);
       this.#pending.add(reject);
       this.#handlers[method](args)
-        .then(resolve, (thrown: unknown) => reject(CavemanError.from(CavemanError.toData(thrown))))
+        .then(resolve, (thrown: unknown) => {
+          const error = CavemanError.from(CavemanError.toData(thrown));
+          reject(error);
+          if (isFatal(error)) this.close(error);
+        })
         .finally(() => this.#pending.delete(reject));
     });
   }
 
   close(reason: CavemanError): void {
-    this.#closed ??= reason;
+    if (this.ended) return;
+    this.ended = reason;
     for (const reject of this.#pending) reject(reason);
     this.#pending.clear();
+    this.#handlers.close({}).catch(() => {}); // the runtime may be what has failed
   }
 }
 

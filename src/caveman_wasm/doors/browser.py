@@ -17,12 +17,13 @@ from typing import Any, Final
 from caveman_wasm import markers
 from caveman_wasm.doors.durable import Durable, Hook, JsBytes
 from caveman_wasm.engine import Engine
-from caveman_wasm.errors import CavemanError, InvalidArguments, InvalidReference, NotFound
-from caveman_wasm.model import ShownUnit, source
+from caveman_wasm.errors import BudgetExceeded, CavemanError, InvalidArguments, InvalidReference, NotFound
+from caveman_wasm.model import Result, ShownUnit, TypedObject, source
 from caveman_wasm.references import parse_reference
 from caveman_wasm.store import Store, open_memory, open_store
 from caveman_wasm.store.bundle import BundleReader, BundleWriter, held_ids, item_id
-from caveman_wasm.store.checks import object_size, record_size
+from caveman_wasm.store.checks import checked_object, object_size, record_size
+from caveman_wasm.store.object_json import from_json
 from caveman_wasm.tokens import Counter
 from caveman_wasm.tools import Guards, ToolAnswer, call, failed, hand_out, listing, stats_answer
 
@@ -40,7 +41,8 @@ class BrowserDoor:
 
     ``counter`` counts for the engine (a JavaScript object will do), ``max_bytes`` is the store's budget; None
     means the package's own. With ``hook`` what compress returns is durable; ``epoch`` is the one that the host
-    remembers of it. Nothing works before ``call("open")``, which says what is wrong with them.
+    remembers of it. ``after_loss``: an earlier worker of this page died, and its dict with it.
+    Nothing works before ``call("open")``, which says what is wrong with them.
     """
 
     def __init__(
@@ -49,17 +51,20 @@ class BrowserDoor:
         max_bytes: int | None = None,
         hook: Hook | None = None,
         epoch: str | None = None,
+        after_loss: bool = False,
     ) -> None:
         self._counter = counter
         self._max_bytes = max_bytes
         self._hook = hook
         self._epoch = epoch
+        self._after_loss = after_loss
         self._store: Store
         self._durable: Durable | None = None
         self._guards = Guards()
         self._methods: dict[str, Callable[..., Awaitable[tuple[Any, bytes | None]]]] = {
             "open": self._open,
             "compress": self._compress,
+            "simulate": self._simulate,
             "retrieve": self._retrieve,
             "detect": self._detect,
             "stats": self._stats,
@@ -70,6 +75,10 @@ class BrowserDoor:
             "export": self._export,
             "import": self._import,
             "deleted": self._deleted,
+            "put_object": self._put_object,
+            "get_object": self._get_object,
+            "list_objects": self._list_objects,
+            "set_object": self._set_object,
             "tools": self._tools,
             "call_tool": self._call_tool,
         }
@@ -84,26 +93,41 @@ class BrowserDoor:
             value, output = await self._methods[method](*arguments)
         except CavemanError as error:
             return _failure(error.code, str(error), error.reference), None
+        except MemoryError:
+            message = "this takes more memory than there is, or than the page allows; nothing was stored: go on without"
+            return _failure(BudgetExceeded.code, message, None), None
         except Exception as error:
             # Its message might quote the payload; the caller still has that, and the store is as it was.
             kind = type(error).__name__
             return _failure(CavemanError.code, f"Internal error ({kind}); go on with the input as it was.", None), None
         return json.dumps({"value": value}, default=_camel_fields), output
 
-    async def _open(self) -> tuple[None, None]:
+    async def _open(self) -> tuple[str | None, None]:
+        """What is persistent has an epoch."""
         self._store = open_store(max_bytes=self._max_bytes)
         if self._hook is not None:
             budget, self._store = self._store.max_bytes, open_memory(max_bytes=_UNLIMITED)
             durable = Durable(self._hook, self._store, budget, self._epoch)
             await durable.open()
             self._durable = durable
+        else:
+            self._store.after_loss = self._after_loss
         self._engine = Engine(self._store, counter=self._counter)
-        return None, None
+        return self._durable.epoch if self._durable is not None else None, None
 
     async def _compress(
         self, payload: JsBytes, mode: str | None, content_type: str | None, query: str | None, max_tokens: int | None
-    ) -> tuple[dict[str, Any], bytes]:
-        data = payload.to_bytes()
+    ) -> tuple[dict[str, Any], bytes | None]:
+        """The report and the output; None for the input as it was, which the page still has."""
+        try:
+            return await self._compressed(payload.to_bytes(), mode, content_type, query, max_tokens)
+        except MemoryError:
+            refused = Result(b"", "", "unknown", "none", 0, 0, self._engine.counter.name)
+            return _report(replace(refused, reason="store_failed", error=BudgetExceeded.code), persisted=False), None
+
+    async def _compressed(
+        self, data: bytes, mode: str | None, content_type: str | None, query: str | None, max_tokens: int | None
+    ) -> tuple[dict[str, Any], bytes | None]:
         await self._recall_closing(data)
         result = self._engine.compress(
             data,
@@ -119,9 +143,15 @@ class BrowserDoor:
                 persisted = True
             except CavemanError as error:
                 result = replace(result, output=data, markers=(), **_not_kept(result.tokens_before, error.code))
-        report = _camel_fields(result) | {"ratio": result.ratio, "persisted": persisted}
-        del report["output"], report["text"]  # bytes cross as bytes, and the page reads its text from them
-        return report, result.output
+        return _report(result, persisted), None if result.output is data else result.output
+
+    async def _simulate(
+        self, payload: JsBytes, content_type: str | None, query: str | None, max_tokens: int | None
+    ) -> tuple[dict[str, Any], None]:
+        data = payload.to_bytes()
+        await self._recall_closing(data)
+        options: dict[str, Any] = {"content_type": content_type, "query": query or "", "max_tokens": max_tokens}
+        return _report(self._engine.simulate(data, **options), persisted=False), None
 
     async def _recall_closing(self, data: bytes) -> None:
         """Whether a text is already ours depends on the record that it closes with: have that in the dict."""
@@ -264,11 +294,69 @@ class BrowserDoor:
         reader.end()
         return _camel_fields(reader.counts), None
 
+    # ------------------------------------------------------------ typed objects
+
+    async def _put_object(self, said: str, data: JsBytes) -> tuple[dict[str, Any], None]:
+        """Put an object, whose fields but its data are JSON in a page's spelling; what was stored, in the same form."""
+        fields = {_snake(name): value for name, value in json.loads(said).items()}
+        obj = checked_object(replace(from_json(fields | {"data": ""}), data=data.to_bytes()))
+        if self._durable is not None:
+            with suppress(NotFound):  # what is known of it stands
+                await self._durable.recall(obj.object_id)
+        stored = self._store.put_object(obj)
+        if self._durable is not None:
+            await self._durable.keep(stored.object_id)
+        return _object_fields(stored), None
+
+    async def _get_object(self, reference: str) -> tuple[dict[str, Any], bytes]:
+        obj = await self._object(reference)
+        return _object_fields(obj), obj.data
+
+    async def _list_objects(self, session_id: str, limit: int | None) -> tuple[list[dict[str, Any]], None]:
+        """A session's objects, newest first, less their data."""
+        most = 100 if limit is None else limit
+        if self._durable is not None:
+            found = await self._durable.session_objects(session_id, most)
+        else:
+            found = self._store.objects(session_id, most)
+        return [_object_fields(obj) for obj in found], None
+
+    async def _set_object(self, reference: str, said: str) -> tuple[dict[str, Any], None]:
+        """Change an object's state: a JSON object with currentness, lifecycle or both."""
+        name = parse_reference(reference).id
+        for field, value in json.loads(said).items():
+            if self._durable is not None:
+                await self._durable.set_state(name, field, value)
+            elif field == "currentness":
+                self._store.set_currentness(name, value)
+            else:
+                self._store.set_lifecycle(name, value)
+        return _object_fields(await self._object(name)), None
+
+    async def _object(self, reference: str) -> TypedObject:
+        name = parse_reference(reference).id
+        if self._durable is not None:
+            await self._durable.recall(name)
+        return self._store.get_object(name)
+
     async def _deleted(self, names: str) -> tuple[None, None]:
         if self._durable is not None:
             chosen = json.loads(names)
             self._durable.deleted(None if chosen == "all" else chosen)
         return None, None
+
+
+def _report(result: Result, persisted: bool) -> dict[str, Any]:
+    """Bytes cross as bytes, and the page reads its text from them."""
+    report = _camel_fields(result) | {"ratio": result.ratio, "persisted": persisted}
+    del report["output"], report["text"]
+    return report
+
+
+def _object_fields(obj: TypedObject) -> dict[str, Any]:
+    said = _camel_fields(obj)
+    del said["data"]
+    return said
 
 
 def _not_kept(tokens: int, code: str) -> dict[str, Any]:
@@ -299,3 +387,7 @@ def _camel_fields(value: Any) -> dict[str, Any]:
 def _camel(name: str) -> str:
     head, *tail = name.split("_")
     return head + "".join(map(str.capitalize, tail))
+
+
+def _snake(name: str) -> str:
+    return "".join(f"_{letter.lower()}" if letter.isupper() else letter for letter in name)

@@ -10,6 +10,7 @@ from __future__ import annotations
 import json
 from collections import Counter
 from collections.abc import Awaitable, Sequence
+from contextlib import suppress
 from dataclasses import asdict, dataclass
 from typing import Any, Final, Protocol
 
@@ -17,6 +18,7 @@ from caveman_wasm.errors import (
     BudgetExceeded,
     CavemanError,
     Conflict,
+    CorruptRecord,
     Forgotten,
     NotFound,
     StoreReset,
@@ -24,7 +26,15 @@ from caveman_wasm.errors import (
 )
 from caveman_wasm.model import Recovery, Stats, TypedObject
 from caveman_wasm.store.base import Store
-from caveman_wasm.store.checks import now, object_size, record_size, verified, verified_object
+from caveman_wasm.store.checks import (
+    checked_limit,
+    checked_text,
+    now,
+    object_size,
+    record_size,
+    verified,
+    verified_object,
+)
 
 __all__ = ["Durable", "Hook", "JsBytes"]
 
@@ -48,7 +58,7 @@ class Hook(Protocol):
     """
 
     def open(self, max_bytes: int) -> Awaitable[Sequence[Any]]:
-        """``{"epoch", "index": [[id, bytes, tokens before, tokens after], …]}``."""
+        """``{"epoch", "index": [[id, bytes, tokens before, tokens after, session id, created at], …]}``."""
         ...
 
     def put(self, head: str, data: bytes, metadata: bytes | None) -> Awaitable[Sequence[Any]]:
@@ -71,6 +81,8 @@ class _Row:
     size: int
     tokens_before: int = 0
     tokens_after: int = 0
+    session_id: str | None = None  # of an object
+    created_at: str = ""
 
 
 class Durable:
@@ -125,15 +137,45 @@ class Durable:
         self._use(name)
 
     async def recall(self, name: str) -> None:
-        """Have ``name`` in the dict. Raises NotFound, StoreReset, Forgotten, CorruptRecord, StoreUnavailable."""
-        if not self._store.holds(name):
+        """Have ``name`` in the dict, as the hook has it: another page may have changed the state of an object.
+
+        Raises NotFound, StoreReset, Forgotten, CorruptRecord, StoreUnavailable.
+        """
+        if not self._store.holds(name) or (name.startswith(_OBJECT) and name in self._index):
             head, *parts = await self._ask("get", name)
-            if head is None:
+            if head is not None:
+                self._adopt(name, head, *(part.to_bytes() for part in parts if part is not None))
+            else:
                 self._index.pop(name, None)
-                raise self._missing(name)
-            self._adopt(name, head, *(part.to_bytes() for part in parts if part is not None))
+                if not self._store.holds(name):
+                    raise self._missing(name)
         if name in self._index:
             self._use(name)
+
+    async def set_state(self, name: str, field: str, value: str) -> None:
+        """Change an object's currentness or lifecycle, durably or not at all. Raises as `recall` and `keep` do."""
+        await self.recall(name)
+        before = getattr(self._store.get_object(name), field)
+        change = getattr(self._store, f"set_{field}")
+        change(name, value)
+        try:
+            await self.keep(name)
+        except CavemanError:
+            if self._store.holds(name):
+                change(name, before)
+            raise
+
+    async def session_objects(self, session_id: str, limit: int) -> list[TypedObject]:
+        """A session's objects, newest first, other pages' included; of which one is damaged or gone it says nothing."""
+        checked_text("session_id", session_id)
+        await self.open()
+        rows = [(row.created_at, name) for name, row in self._index.items() if row.session_id == session_id]
+        found = []
+        for _, name in sorted(rows, reverse=True)[: checked_limit(limit)]:
+            with suppress(CorruptRecord, NotFound):
+                await self.recall(name)
+                found.append(self._store.get_object(name))
+        return found
 
     async def listed(self) -> list[tuple[str, int, int, int]]:
         """All that the hook holds, other pages' records included: id, bytes, tokens before and after."""
@@ -204,7 +246,7 @@ class Durable:
     async def _put(self, name: str) -> _Row:
         head, data, metadata = self._packed(name)
         await self._ask("put", json.dumps(head), data, metadata)
-        return _Row(head["bytes"], head["tokensBefore"], head["tokensAfter"])
+        return _row(head)
 
     def _packed(self, name: str) -> tuple[dict[str, Any], bytes, bytes | None]:
         if name.startswith(_OBJECT):
@@ -222,11 +264,13 @@ class Durable:
         if name.startswith(_OBJECT):
             fields["dependencies"] = tuple(fields["dependencies"])
             self._store.put_object(verified_object(TypedObject(**fields, data=data)))
+            self._store.set_currentness(name, fields["currentness"])
+            self._store.set_lifecycle(name, fields["lifecycle"])
         else:
             tokens = head["tokensBefore"], head["tokensAfter"]
             kinds = fields["content_type"], fields["compressor"]
             self._store.put(Recovery(*kinds, *tokens, verified(name, data), metadata, created_at))
-        self._index[name] = _Row(head["bytes"], head["tokensBefore"], head["tokensAfter"])
+        self._index[name] = _row(head)
         self._seen.add(name)
 
     # ------------------------------------------------------------ the dict
@@ -277,7 +321,12 @@ class Durable:
 
 
 def _head(name: str, at: str, size: int, before: int, after: int, fields: dict[str, Any]) -> dict[str, Any]:
-    return {"id": name, "createdAt": at, "bytes": size, "tokensBefore": before, "tokensAfter": after, "fields": fields}
+    head = {"id": name, "createdAt": at, "bytes": size, "tokensBefore": before, "tokensAfter": after}
+    return head | {"sessionId": fields.get("session_id"), "fields": fields}
+
+
+def _row(head: dict[str, Any]) -> _Row:
+    return _Row(head["bytes"], head["tokensBefore"], head["tokensAfter"], head.get("sessionId"), head["createdAt"])
 
 
 def _error(code: str, message: str, reference: str | None) -> CavemanError:

@@ -29,6 +29,7 @@ from caveman_wasm.errors import (
     InvalidArguments,
     InvalidReference,
     NotFound,
+    StoreReset,
     StoreUnavailable,
 )
 from caveman_wasm.model import RecordInfo, Recovery, Stats, TypedObject
@@ -56,6 +57,9 @@ class Store(ABC):
     """Records and typed objects by their ids. ``max_bytes`` is the budget, ``location`` a path, or ''."""
 
     location = ""
+
+    # True where the store before this one was lost with all that it held: what is missing here may have been there.
+    after_loss = False
 
     def __init__(self, max_bytes: int) -> None:
         self.max_bytes = max_bytes
@@ -311,6 +315,9 @@ class Store(ABC):
         if buried := self._buried(name):
             message = f"{name} was deleted by the operator on {buried[:10]}; do not retry, run the tool again"
             return Forgotten(message, reference=name)
+        if self.after_loss:
+            message = f"{name} is not in this store; the one before it was lost with its process: run the tool again"
+            return StoreReset(message, reference=name)
         return NotFound(f"{name} is not in this store; do not retry, run the tool again", reference=name)
 
     def _chosen(self, handles: Iterable[str] | None, before: str | None, everything: bool) -> list[str] | None:
