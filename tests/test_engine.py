@@ -171,7 +171,7 @@ class _Failing(MemoryStore):
     [
         (StoreUnavailable("disk"), "store_failed", "cave_ccr_unavailable"),
         (BudgetExceeded("full"), "store_failed", "cave_ccr_budget_exceeded"),
-        (MemoryError(), None, "cave_error"),
+        (MemoryError(), "store_failed", "cave_ccr_budget_exceeded"),
         (RuntimeError("bug"), None, "cave_error"),
     ],
 )

@@ -98,7 +98,7 @@ def test_its_files_may_lie_on_another_origin(context: BrowserContext, dist: Path
         origin = elsewhere.rstrip("/")
         csp = (
             f"default-src 'self'; script-src 'self' {origin} 'wasm-unsafe-eval'; connect-src 'self' {origin};"
-            " worker-src 'self' blob:; require-trusted-types-for 'script'; trusted-types caveman-wasm"
+            f" worker-src 'self' blob: {origin}; require-trusted-types-for 'script'; trusted-types caveman-wasm"
         )
         with serving(str(dist), csp=csp) as root:
             engine = bare(context.new_page(), root)

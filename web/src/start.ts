@@ -147,7 +147,7 @@ const startFailed = (what: string): CavemanError =>
     "cave_start_failed",
     `${what} Check that the folder is served whole, and that the Content-Security-Policy of the page and of ` +
       "worker.js allows script-src 'self' 'wasm-unsafe-eval' and, with Trusted Types, the policy caveman-wasm; for a " +
-      "folder of another origin also worker-src blob:, that origin in script-src and connect-src, and CORS there.",
+      "folder of another origin also blob: in worker-src, that origin there and in script-src and connect-src, and CORS there.",
   );
 
 /** Python may never answer (a forbidden compile does not even fail): the start races the clock and the caller. */

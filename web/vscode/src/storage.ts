@@ -109,9 +109,9 @@ export class FolderHook implements PersistenceHook {
     });
   }
 
-  #hold({ id, bytes, tokensBefore, tokensAfter }: Head): void {
+  #hold({ id, bytes, tokensBefore, tokensAfter, sessionId, createdAt }: Head): void {
     this.#drop(id);
-    this.#index.set(id, [id, bytes, tokensBefore, tokensAfter]);
+    this.#index.set(id, [id, bytes, tokensBefore, tokensAfter, sessionId, createdAt]);
     this.#total += bytes;
   }
 
