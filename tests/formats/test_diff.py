@@ -416,3 +416,17 @@ def seconds(payload: str) -> float:
 @pytest.mark.parametrize("make", GROWING.values(), ids=GROWING.keys())
 def test_time_grows_with_the_payload(make: Callable[[int], str]) -> None:
     assert seconds(make(400_000)) < 12 * seconds(make(100_000)) + 0.3
+
+
+def test_a_small_patch_keeps_its_hunks_beside_a_long_message() -> None:
+    message = (
+        "From: A <a@x.example>\nSubject: Fix the overflow\n\n" + "Why this had to be so, told at length here.\n" * 24
+    )
+    hunks = "".join(
+        f"@@ -{k},7 +{k},8 @@ int part_{k}(void)\n one\n two\n three\n+    return error({k});\n four\n five\n six\n seven\n"
+        for k in (10, 90)
+    )
+    payload = f"{message}---\ndiff --git a/x.c b/x.c\n--- a/x.c\n+++ b/x.c\n{hunks}"
+    text = Engine(open_memory()).compress(payload).text
+    assert "+    return error(10);" in text
+    assert "+    return error(90);" in text

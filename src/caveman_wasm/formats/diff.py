@@ -28,6 +28,8 @@ RUN: Final = 16  # changed lines in a row that stay whole (SPEC 6)
 FIRST: Final = 3  # of a longer run, these at its head and its tail stay (SELECTION)
 LAST: Final = 2
 WORTH: Final = 48  # bytes of context between two changes from which a second @@ line is cheaper
+SMALL: Final = 2_500  # bytes below which a patch and its message are read rather than skimmed
+SMALL_KEEP: Final = 0.8  # share that stays of such a one: less context, long runs by their ends, and all its hunks
 LONG: Final = 1500  # bytes from which a hunk may be shown in part
 FEW: Final = 8  # changed lines up to which a generated file's hunks, if short, are treated as any others
 MINIFIED: Final = 500  # bytes a changed line has on average in a file that no one wrote
@@ -528,7 +530,8 @@ class Diff:
         if not patch.files:
             return None
         groups = _Cutter(text, patch).groups()
-        return Document(text, self.name, groups, len(text)) if groups else None
+        keep = SMALL_KEEP if len(text) < SMALL else None
+        return Document(text, self.name, groups, len(text), keep=keep) if groups else None
 
     def marker(self, sentence: str, count: int, facts: str, group: Group, document: Document) -> str:
         """A bare line: what is no line of a hunk cannot be taken for one."""

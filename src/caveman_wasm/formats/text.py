@@ -490,13 +490,21 @@ def _opening(lines: _Lines, blocks: Sequence[_Block]) -> set[int]:
     return found
 
 
+def _keep_whole(groups: list[Group]) -> None:
+    """Pins all units of all groups, and of those inside of them."""
+    waiting = list(groups)
+    for group in waiting:  # grows while it is walked
+        group.pinned = range(len(group))
+        waiting += [inner for inside in group.children.values() for inner in inside]
+
+
 def _section(lines: _Lines, blocks: list[_Block], heading: str, opening: set[int]) -> Group:
     spans = [lines.span(block.first, block.last) for block in blocks]
     children, pinned = {}, []
     for i, block in enumerate(blocks):
         inside = _PARTS[block.kind](lines, block)
-        for group in inside if block.first in opening else ():
-            group.pinned = range(len(group))
+        if block.first in opening:
+            _keep_whole(inside)
         if inside:
             children[i] = inside
         elif block.kind in ("heading", "fields") or (block.kind == "prose" and spans[i][1] - spans[i][0] <= SMALL):
