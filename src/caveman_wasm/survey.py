@@ -225,11 +225,15 @@ def _exceptions(shapes: list[_Table[tuple[str, str]]]) -> list[int]:
     """In a family of twenty or more of which nine of ten have one shape: the first of each other shape."""
     found: list[int] = []
     for level in shapes:
-        families: dict[str, list[tuple[int, int]]] = {}
-        for (family, _), (first, count) in level.items():
-            families.setdefault(family, []).append((count, first))
-        for members in families.values():
-            total, top = sum(c for c, _ in members), max(members)
-            if total >= FAMILY and top[0] >= 0.9 * total:
+        sizes: dict[str, int] = {}
+        for (family, _), (_, count) in level.items():
+            sizes[family] = sizes.get(family, 0) + count
+        families: dict[str, list[tuple[int, int]]] = {f: [] for f, total in sizes.items() if total >= FAMILY}
+        for (family, _), (first, count) in level.items() if families else ():
+            if family in families:
+                families[family].append((count, first))
+        for family, members in families.items():
+            top = max(members)
+            if top[0] >= 0.9 * sizes[family]:
                 found += [first for _, first in members if first != top[1]]
     return sorted(set(found))

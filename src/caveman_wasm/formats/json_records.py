@@ -14,7 +14,7 @@ from bisect import bisect_right
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
-from itertools import accumulate, chain, repeat
+from itertools import accumulate, chain, compress, repeat
 from typing import Any, Final
 
 from caveman_wasm.facts import is_secret
@@ -51,18 +51,21 @@ _BLANK: Final = re.compile(r"[ \t\r\n]")
 _BLANK_IN_LINES: Final = re.compile(r"[ \t]")
 _PARTED: Final = re.compile(r"[\w.+-][ \t\r\n]+[\w.+-]", re.ASCII)  # no JSON: without the blank it could become some
 _PARTED_IN_LINES: Final = re.compile(r"[\w.+-][ \t]+[\w.+-]", re.ASCII)
-_NO_BRACKETS: Final = {c: None for c in range(256) if chr(c) not in "[]{}"}
+_NO_BRACKETS: Final = bytes(set(range(256)) - set(b"[]{}"))
 _OPENING: Final = ("{", "[")
-_scan: Final = json.JSONDecoder(strict=False, parse_int=str, parse_float=str).raw_decode
+# The C scanner itself: (value, offset after it), StopIteration where there is no value.
+_scan: Final[Callable[[str, int], tuple[Any, int]]] = json.JSONDecoder(
+    strict=False, parse_int=str, parse_float=str
+).scan_once  # type: ignore[attr-defined]
 
 
 def depth_ok(text: str) -> bool:
     """Whether brackets outside of strings nest properly and no deeper than `MAX_DEPTH`. Linear, no recursion."""
-    brackets = _STRINGS.sub("", text).translate(_NO_BRACKETS)
+    brackets = _STRINGS.sub("", text).encode("latin-1").translate(None, _NO_BRACKETS)
     for _ in range(MAX_DEPTH):
         if not brackets:
             return True
-        inner = brackets.replace("[]", "").replace("{}", "")
+        inner = brackets.replace(b"[]", b"").replace(b"{}", b"")
         if len(inner) == len(brackets):
             return False
         brackets = inner
@@ -71,8 +74,9 @@ def depth_ok(text: str) -> bool:
 
 @lru_cache(maxsize=2)
 def _stretches(tokens: re.Pattern[str]) -> re.Pattern[str]:
-    """Some thousand tokens with the white space after them: bounds the memory of taking white space off."""
-    return re.compile(rf"(?:(?:{tokens.pattern})[ \t\r\n]*+){{1,4096}}+|[ \t\r\n]++", re.DOTALL)
+    """Some hundred tokens with the white space after them: bounds the memory of taking white space off, and what it
+    takes to find one again."""
+    return re.compile(rf"(?:(?:{tokens.pattern})[ \t\r\n]*+){{1,256}}+|[ \t\r\n]++", re.DOTALL)
 
 
 @dataclass(frozen=True, slots=True)
@@ -197,7 +201,7 @@ def _is_lines(text: str) -> bool:
         return False
     try:
         return not first[_scan(first, 0)[1] :].strip(" \t\r")
-    except ValueError:
+    except (ValueError, StopIteration):
         return False
 
 
@@ -393,11 +397,7 @@ class _Reader:
         columns = self.columns(first, last)
         types = [v for name, v in columns.items() if _TYPE_LIKE.search(name)]
         coarse = ["\0".join(map(str, row)) for row in zip(*types, strict=True)] if types else [""] * (last - first)
-        names = list(columns)
-        shape = [
-            "\0".join([n for n, v in zip(names, row, strict=True) if v is not ABSENT])
-            for row in zip(*columns.values(), strict=True)
-        ] or [""] * (last - first)
+        shape = _shapes(columns) or [""] * (last - first)
         return [coarse, [f"{a}\0\0{b}" for a, b in zip(coarse, shape, strict=True)]]
 
     def failures(self, first: int, last: int) -> Sequence[str]:
@@ -410,6 +410,16 @@ class _Reader:
             if bad:
                 found = [f or _label(name, v) if v in bad else f for f, v in zip(found, values, strict=True)]
         return found
+
+
+def _shapes(columns: Columns) -> list[str]:
+    """Of each unit: the names of the fields that it has."""
+    there = [
+        [v is not ABSENT for v in values] if ABSENT in values else [True] * len(values) for values in columns.values()
+    ]
+    having = list(zip(*there, strict=True))
+    named = {row: "\0".join(compress(columns, row)) for row in set(having)}
+    return [named[row] for row in having]
 
 
 def _label(name: str, value: Value) -> str:
@@ -473,12 +483,16 @@ def _flatten(rows: list[Any], prefix: str, depth: int, out: dict[str, list[Value
     if dict in kinds and depth:
         names = dict.fromkeys(chain.from_iterable([r for r in rows if type(r) is dict]))
         doubtful = _doubtful(names)
-        for name in filter(None, names):  # a nameless field has no path of its own
+        same = kinds == {dict} and all(map(list(names).__eq__, map(list, rows)))
+        columns = zip(*map(dict.values, rows), strict=True) if same else repeat(())
+        for name, column in zip(names, columns, strict=False):
             path = f"{prefix}.{name}" if prefix else name
+            if not name:
+                continue  # a nameless field has no path of its own
             if name in doubtful:
                 _take(out, path, [OPAQUE] * len(rows))
             elif len(out) < FIELDS or path in out:
-                _flatten([_member(r, name) for r in rows], path, depth - 1, out)
+                _flatten(list(column) if same else [_member(r, name) for r in rows], path, depth - 1, out)
     elif list in kinds and depth and kinds <= {list} and len(set(map(len, rows))) == 1:
         for i, column in enumerate(zip(*rows, strict=True)):
             if len(out) < FIELDS:
