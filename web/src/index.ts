@@ -25,11 +25,13 @@ import {
   type Stats,
 } from "./protocol.js";
 import type { Counter } from "./tokens.js";
+import { messagesOver, type Messages } from "./messages.js";
 import { toolList, type Tool } from "./tools.js";
 
 export { CavemanError, type CompressOptions, type Counter, type Payload, type Stats };
 export type { IndexRow, PersistenceHook, StoredRecord } from "./hook.js";
 export type { BundleCounts, Health, Marker, RecordInfo, ToolInfo, ToolSchema } from "./protocol.js";
+export type { Messages, MessagesOptions, Wrappable, WrapOptions } from "./messages.js";
 export { hasWebMCP, registerWebMCP, type WebMCPOptions } from "./adapters/webmcp.js";
 export type { AdapterOptions, HasTools, Tool, ToolAnswer, ToolCallOptions } from "./tools.js";
 
@@ -61,7 +63,7 @@ export interface CompressResult extends Report {
 }
 
 /** Every promise rejects with a `CavemanError`, whose `code` tells why. */
-export interface Caveman {
+export interface Caveman extends Messages {
   /** The version of Pyodide that runs the engine. */
   readonly pyodideVersion: string;
   /** What an agent or its host may call, ready for any protocol; the adapters are made from it. */
@@ -153,7 +155,8 @@ export async function createCaveman(options: CavemanOptions = {}): Promise<Cavem
   const { pyodide, tools } = await withinLimits(started, link, options, baseURL);
   if (lifeLock) (link as WorkerLink).watchLife(lifeLock, lost("it was ended"));
   const persistGranted = persistence === "indexeddb" ? askToPersist() : () => null;
-  return { pyodideVersion: pyodide, tools: toolList(link, tools), ...openCaveman(link, persistGranted) };
+  const made = { tools: toolList(link, tools), ...messagesOver(link), ...openCaveman(link, persistGranted) };
+  return { pyodideVersion: pyodide, ...made };
 }
 
 /** Asks the browser not to evict the origin's data. A person may have to answer: nobody waits for it. */
@@ -243,7 +246,7 @@ function strings(references: readonly string[]): readonly string[] {
   throw invalidArguments("References are a list of strings such as ccr_….");
 }
 
-type Calling = Omit<Caveman, "pyodideVersion" | "tools">;
+type Calling = Omit<Caveman, "pyodideVersion" | "tools" | keyof Messages>;
 
 function openCaveman(link: Link, persistGranted: () => boolean | null): Calling {
   const retrieve = async (reference: string, query?: string): Promise<Uint8Array> => {
