@@ -14,6 +14,7 @@ import {
   type BundleCounts,
   type Handlers,
   type Health,
+  type JudgedText,
   type ObjectInfo,
   type Report,
   type Row,
@@ -109,6 +110,10 @@ export function createHost(counter: Counter, hook?: PersistenceHook, running?: o
     importBundle: async ({ payload }) => {
       const [counts] = await ask<BundleCounts>(door, "import", payload);
       return counts;
+    },
+    compressMessages: async ({ given }) => {
+      const [judged] = await ask<JudgedText[]>(door, "compress_messages", given);
+      return { judged };
     },
     callTool: async ({ name, given, session }) => {
       const [said, output] = await ask<ToolReport>(door, "call_tool", name, given, session);

@@ -33,6 +33,7 @@ import type {
   Report,
   Stats,
 } from "./protocol.js";
+import { messagesOver, type Messages } from "./messages.js";
 import { startLasting } from "./start.js";
 import { toolList, type Tool } from "./tools.js";
 
@@ -40,6 +41,7 @@ export { CavemanError };
 export { keepOffline } from "./start.js";
 export type { Payload } from "./bytes.js";
 export type { IndexRow, PersistenceHook, StoredRecord } from "./hook.js";
+export type { Messages, MessagesOptions, Wrappable, WrapOptions } from "./messages.js";
 export { hasWebMCP, registerWebMCP, type WebMCPOptions } from "./adapters/webmcp.js";
 export type { CavemanOptions } from "./options.js";
 export type {
@@ -73,7 +75,7 @@ export interface TypedObject extends ObjectInfo {
 }
 
 /** Every promise rejects with a `CavemanError`, whose `code` tells why. */
-export interface Caveman {
+export interface Caveman extends Messages {
   /** The version of Pyodide that runs the engine. */
   readonly pyodideVersion: string;
   /** What an agent or its host may call, ready for any protocol; the adapters are made from it. */
@@ -132,7 +134,8 @@ export async function createCaveman(options: CavemanOptions = {}): Promise<Cavem
   options.signal?.throwIfAborted();
   const { link, pyodide, tools } = await startLasting(options);
   const persistGranted = options.persistence === "indexeddb" ? askToPersist() : () => null;
-  return { pyodideVersion: pyodide, tools: toolList(link, tools), ...openCaveman(link, persistGranted) };
+  const made = { tools: toolList(link, tools), ...messagesOver(link), ...openCaveman(link, persistGranted) };
+  return { pyodideVersion: pyodide, ...made };
 }
 
 /** Asks the browser not to evict the origin's data. A person may have to answer: nobody waits for it. */
@@ -155,7 +158,7 @@ function requireString(value: string, what = "A reference"): string {
   throw invalidArguments(`${what} is a string (a result without a handle needs no reference: its text is whole).`);
 }
 
-type Calling = Omit<Caveman, "pyodideVersion" | "tools">;
+type Calling = Omit<Caveman, "pyodideVersion" | "tools" | keyof Messages>;
 
 function openCaveman(link: Link, persistGranted: () => boolean | null): Calling {
   const retrieve = async (reference: string, query?: string): Promise<Uint8Array> => {

@@ -152,6 +152,16 @@ export interface ToolReport {
   readonly frame: readonly [before: string, after: string];
 }
 
+/** A text in a tool result that was judged: where it stands, and what takes its place (null: nothing does). */
+export interface JudgedText {
+  readonly path: readonly (string | number)[];
+  readonly tool: string;
+  /** The type of the output that replaces one of JSON (AI SDK), else "". */
+  readonly kind: string;
+  readonly text: string | null;
+  readonly report: Report;
+}
+
 export interface StartArguments {
   /** Absolute URL of the folder that holds `pyodide/`. Ends in a slash. */
   readonly baseURL: string;
@@ -188,6 +198,7 @@ export interface Calls {
   forget: { args: { readonly references: readonly string[] }; value: { readonly forgotten: number } };
   exportBundle: { args: { readonly references?: readonly string[] }; value: { readonly bundle: Blob } };
   importBundle: { args: { readonly payload: Uint8Array }; value: BundleCounts };
+  compressMessages: { args: { readonly given: Uint8Array }; value: { readonly judged: readonly JudgedText[] } };
   callTool: {
     args: { readonly name: string; readonly given: Uint8Array; readonly session: string };
     value: { readonly output: Uint8Array; readonly said: ToolReport };

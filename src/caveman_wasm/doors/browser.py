@@ -18,6 +18,7 @@ from caveman_wasm import markers
 from caveman_wasm.doors.durable import Durable, Hook, JsBytes
 from caveman_wasm.engine import Engine
 from caveman_wasm.errors import BudgetExceeded, CavemanError, InvalidArguments, InvalidReference, NotFound
+from caveman_wasm.messages import ToolText, shorten, tool_texts
 from caveman_wasm.model import Result, ShownUnit, TypedObject, source
 from caveman_wasm.references import parse_reference
 from caveman_wasm.store import Store, open_memory, open_store
@@ -81,6 +82,7 @@ class BrowserDoor:
             "set_object": self._set_object,
             "tools": self._tools,
             "call_tool": self._call_tool,
+            "compress_messages": self._compress_messages,
         }
 
     async def call(self, method: str, *arguments: Any) -> Reply:
@@ -220,6 +222,32 @@ class BrowserDoor:
             await self._durable.recall(parse_reference(reference).id)
         if name == "caveman_compress" and isinstance(payload := arguments.get("input"), str):
             await self._recall_closing(payload.encode("utf-8", "surrogatepass"))
+
+    async def _compress_messages(self, given: JsBytes) -> tuple[list[dict[str, Any]], None]:
+        """What becomes of a conversation's tool results; ``given`` is a JSON object of `tool_texts`' arguments.
+
+        Of each judged text ``{"path", "tool", "kind", "text", "report"}``, ``text`` None where it stays.
+        """
+        try:
+            arguments = json.loads(given.to_bytes())
+        except RecursionError:
+            raise InvalidArguments("messages are nested too deep to be read.") from None
+        return [said for found in tool_texts(**arguments) if (said := await self._judged(found))], None
+
+    async def _judged(self, found: ToolText) -> dict[str, Any] | None:
+        result, persisted = shorten(self._engine, found.text), False
+        if result is None:
+            return None
+        if self._durable is not None and result.recovery_handle is not None:
+            try:
+                await self._durable.keep(result.recovery_handle)
+                persisted = True
+            except CavemanError as error:
+                result = replace(result, markers=(), **_not_kept(result.tokens_before, error.code))
+        report = _camel_fields(result) | {"ratio": result.ratio, "persisted": persisted}
+        del report["output"], report["text"]
+        text = None if result.recovery_handle is None else result.text
+        return {"path": found.path, "tool": found.tool, "kind": found.kind, "text": text, "report": report}
 
     async def _detect(self, payload: JsBytes) -> tuple[str, None]:
         return self._engine.detect(payload.to_bytes()), None

@@ -1,0 +1,93 @@
+// compressMessages and wrapTool: the golden conversations of tests/conversations, and what only JavaScript has.
+import assert from "node:assert/strict";
+import { readFileSync, readdirSync } from "node:fs";
+import { test } from "node:test";
+import { createCaveman } from "caveman-wasm";
+import { aiSDKTools } from "caveman-wasm/adapters/ai-sdk";
+import { jsonSchema, tool } from "ai";
+import { LOG, caveman } from "./caveman.mjs";
+
+const FOLDER = new URL("../../tests/conversations/", import.meta.url);
+const TOOLS = ["caveman_retrieve"];
+const pair = (gave, name = "read_log") => [
+  { role: "assistant", tool_calls: [{ id: "1", type: "function", function: { name, arguments: "{}" } }] },
+  { role: "tool", tool_call_id: "1", content: gave },
+];
+
+for (const file of readdirSync(FOLDER).filter((name) => name.endsWith(".json"))) {
+  test(`golden conversation ${file}`, async () => {
+    const { messages, tools, exempt, compressed } = JSON.parse(readFileSync(new URL(file, FOLDER), "utf8"));
+    const before = JSON.stringify(messages);
+    const after = await caveman.compressMessages(messages, { tools, exempt });
+    assert.deepEqual(after, compressed);
+    assert.equal(JSON.stringify(after), JSON.stringify(compressed)); // the order of keys too
+    assert.equal(JSON.stringify(messages), before);
+    const again = await caveman.compressMessages(after, { tools, exempt });
+    assert.ok(again.every((message, at) => message === after[at]));
+  });
+}
+
+test("what is not shortened is the same object, whatever is in it", async () => {
+  const user = { role: "user", content: [{ type: "image", image: new Uint8Array(9), at: new URL("https://a.example/"), big: 10n }] };
+  const [call, result] = pair(LOG);
+  const after = await caveman.compressMessages([user, call, result], { tools: TOOLS });
+  assert.equal(after[0], user);
+  assert.equal(after[1], call);
+  assert.match(after[2].content, /entries elided/);
+  assert.equal(result.content, LOG);
+});
+
+test("each option has its effect", async () => {
+  const run = async (options) => (await caveman.compressMessages(pair(LOG), { tools: TOOLS, ...options }))[1].content;
+  assert.notEqual(await run({}), LOG);
+  assert.notEqual(await run({ tools: aiSDKTools(caveman) }), LOG);
+  assert.equal(await run({ tools: [] }), LOG);
+  assert.equal(await run({ exempt: ["read_log"] }), LOG);
+  assert.equal(await run({ sent: 2 }), LOG);
+  const told = [];
+  await run({ onResult: (tool, report) => told.push([tool, report.reason, report.persisted]) });
+  assert.deepEqual(told, [["read_log", null, false]]);
+});
+
+test("wrong arguments are refused, and what fails leaves the text", async () => {
+  const refused = (call) => assert.rejects(call, { name: "CavemanError", code: "cave_invalid_arguments" });
+  await refused(caveman.compressMessages("text", { tools: TOOLS }));
+  await refused(caveman.compressMessages([]));
+  await refused(caveman.compressMessages([], { tools: "caveman_retrieve" }));
+  await refused(caveman.compressMessages([], { tools: TOOLS, sent: -1 }));
+  await refused(caveman.compressMessages([], { tools: TOOLS, exempt: "read_log" }));
+  const full = await createCaveman({ inline: true, maxBytes: 10 });
+  const told = [];
+  const messages = pair(LOG);
+  const after = await full.compressMessages(messages, { tools: TOOLS, onResult: (_, report) => told.push(report.error) });
+  assert.equal(after[1], messages[1]);
+  assert.deepEqual(told, ["cave_ccr_budget_exceeded"]);
+});
+
+test("wrapTool: a function", async () => {
+  const readLog = caveman.wrapTool(async function read_log(lines) { return LOG.slice(0, lines); }, { tools: TOOLS });
+  assert.match(await readLog(LOG.length), /entries elided/);
+  assert.equal(await readLog(40), LOG.slice(0, 40));
+  const exempt = caveman.wrapTool(() => LOG, { name: "read_file", tools: TOOLS, exempt: ["read_file"] });
+  assert.equal(await exempt(), LOG);
+  assert.equal(await caveman.wrapTool(() => LOG, { name: "caveman_retrieve", tools: TOOLS })(), LOG);
+  const later = [];
+  const filled = caveman.wrapTool(() => LOG, { name: "read_log", tools: later });
+  assert.equal(await filled(), LOG);
+  later.push("caveman_retrieve");
+  assert.notEqual(await filled(), LOG);
+  assert.throws(() => caveman.wrapTool(() => LOG, { tools: TOOLS }), { code: "cave_invalid_arguments" });
+  const bytes = new Uint8Array(9);
+  assert.equal(await caveman.wrapTool(() => bytes, { name: "t", tools: TOOLS })(), bytes);
+  await assert.rejects(caveman.wrapTool(() => { throw new RangeError("its own"); }, { name: "t", tools: TOOLS })(), RangeError);
+});
+
+test("wrapTool: the AI SDK's tool, objects as the text of their JSON", async () => {
+  const orders = Array.from({ length: 300 }, (_, id) => ({ id, state: id % 9 ? "paid" : "open" }));
+  const mine = tool({ description: "d", inputSchema: jsonSchema({ type: "object", properties: {} }), execute: async () => orders });
+  const wrapped = caveman.wrapTool(mine, { name: "list_orders", tools: TOOLS });
+  assert.equal(wrapped.description, "d");
+  const text = await wrapped.execute({}, { toolCallId: "1", messages: [] });
+  const [, handle] = /<<ccr:(ccr_[0-9a-f]{32})>>/.exec(text);
+  assert.equal(await caveman.retrieveText(handle), JSON.stringify(orders));
+});
