@@ -143,7 +143,7 @@ run_tests() {
   check "MCP set-up" setup_mcp
   check MCP limit 500 build/mcp-venv/bin/python -m pytest -q tests/doors/test_mcp_server.py
   check "Pyodide in Node" pytest_for 400 tests/pyodide --dist-dir build/pyodide-test --runtime node "${long[@]}"
-  check Chromium pytest_for 500 tests/browser "${long[@]}"
+  check Chromium pytest_for 700 tests/browser "${long[@]}"
   [ -z "$failed" ] || die "failed: $failed"
   say "all checks passed"
 }

@@ -129,3 +129,35 @@ async def test_a_question_is_explained_on_demand() -> None:
     assert said[0]["score"] > 0
     assert (await answer(door, "retrieve", handle(log()), "cart 09:04:07"))[0] is None
     assert (await answer(door, "retrieve", handle(log()), None, True)) == ([], log())
+
+
+def conversation() -> Bytes:
+    called = {"id": "1", "function": {"name": "read_log", "arguments": "{}"}}
+    messages = [{"role": "assistant", "tool_calls": [called]}, {"role": "tool", "tool_call_id": "1", "content": TEXT}]
+    return Bytes(json.dumps({"messages": messages, "tools": ["caveman_retrieve"]}).encode())
+
+
+@script
+async def test_a_conversation_gets_a_text_when_its_original_is_durable_and_keeps_its_own_when_it_is_not() -> None:
+    hook = Hook()
+    door = await opened(hook)
+
+    async def full() -> str:
+        return "cave_ccr_budget_exceeded"
+
+    hook.before_put = full
+    (said,) = await answer(door, "compress_messages", conversation())
+    assert (said["text"], said["report"]["reason"], said["report"]["persisted"]) == (None, "store_failed", False)
+    assert (said["report"]["error"], hook.rows) == ("cave_ccr_budget_exceeded", {})
+    hook.before_put = None
+    (said,) = await answer(door, "compress_messages", conversation())
+    assert (said["path"], said["tool"]) == ([1, "content"], "read_log")
+    assert said["text"] == Engine(open_memory()).compress(TEXT).text
+    assert said["report"]["persisted"] is True
+    assert list(hook.rows) == [handle(TEXT.encode())]
+
+
+@script
+async def test_a_conversation_nested_too_deep_is_refused() -> None:
+    door = await plain()
+    assert await answer(door, "compress_messages", Bytes(b"[" * 200_000)) == "cave_invalid_arguments"
