@@ -11,6 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from shorten import cut, log_text, shorten
 
+from caveman_wasm.formats import log
 from caveman_wasm.formats.log import LOG
 from caveman_wasm.model import Document, Group, Reader, raw
 
@@ -243,3 +244,49 @@ def seconds(payload: str) -> float:
 @pytest.mark.parametrize("make", GROWING.values(), ids=GROWING.keys())
 def test_time_grows_with_the_payload(make: Callable[[int], str]) -> None:
     assert seconds(make(400_000)) < 12 * seconds(make(100_000)) + 0.3
+
+
+def test_each_match_of_a_pattern_holds_a_word_that_is_looked_for_first() -> None:
+    """`_Hints` may only spare searches that would find nothing."""
+    lines = [
+        *[
+            "TRACE",
+            "DEBUG",
+            "INFO",
+            "NOTICE",
+            "WARN",
+            "WARNING",
+            "ERROR",
+            "ERR",
+            "CRITICAL",
+            "CRIT",
+            "FATAL",
+            "SEVERE",
+            "ALERT",
+            "EMERG",
+            "PANIC",
+        ],
+        *("level=odd", 'lvl: "x"', "severity=5", "[crit]", "<emerg>", "(alert:", "a: warning: b", "x error C2065: y"),
+        *(
+            "IOException",
+            "Traceback",
+            "panicked",
+            "segmentation fault",
+            "failures",
+            "connection refused",
+            "permission denied",
+        ),
+        *("timed out", "unreachable", "aborted", "crashed", "cannot", "can't", "could not", "unable to", "rejected"),
+        *("corruption", "out of memory", "oom-killer", "undefined reference", "no such file", "timeout", "segfault"),
+        *("2026-03-01 04:26", "Mar  1 04:26:12", "01/Mar/2026:04:26:12", "04:26:12,8", "1772339172", "081109 203615 x"),
+        *("password=1", "pwd: 2", "api-key=3", "Authorization: x", "auth=4", "jwt=5", "Session=6", "X-Signature: 7"),
+    ]
+    for line in lines:
+        low = line.lower()
+        assert not log._LEVEL.search(line) or any(word in low for word in log._LEVEL_WORDS), line
+        assert not log._BAD.search(line) or any(word in low for word in log._BAD_WORDS), line
+        assert not log._STAMP.search(line) or log._may_be_timed(line.encode()), line
+        for name, _ in log._SECRET_VALUE.findall(line):
+            assert not log.is_secret(name) or any(word in low for word in log._SECRET_WORDS), line
+    for pattern, at_least in ((log._LEVEL, 20), (log._BAD, 20), (log._STAMP, 6)):
+        assert sum(pattern.search(line) is not None for line in lines) >= at_least
