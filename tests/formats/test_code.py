@@ -7,7 +7,7 @@ import time
 from collections.abc import Iterator
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from shorten import Shortened, shorten
 
@@ -333,6 +333,7 @@ LINES = st.sampled_from(
 
 
 @given(st.one_of(st.binary(max_size=400).map(source), st.lists(LINES, max_size=60).map("\n".join)))
+@example("class A {\n(2, '''y');\n@deco\n" + "x" * 700)  # a long line in a string that is never closed
 @settings(max_examples=400, deadline=None)
 def test_any_bytes_are_cut_into_nested_slices(text: str) -> None:
     document = CODE.split(text)

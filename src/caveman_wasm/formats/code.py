@@ -116,11 +116,11 @@ class _Cutter:
         named = f"{heading} › {_named(said)}" if heading else _named(said)
         if self.language.name == "sql" and (rows := self._rows(item, said)):
             return [*groups, rows]
+        if source.masked[item.code][:1] == STRING and self.language.doc_inside:
+            return [*groups, *self.comment(item.code, item.last, heading)]
         for rail in item.rails:
             if len(source.lines[rail]) > LONG_LINE:
                 groups += self.pieces(rail, named)
-        if source.masked[item.code][:1] == STRING and self.language.doc_inside:
-            return [*groups, *self.comment(item.code, item.last, heading)]
         if depth >= DEPTH:
             return groups
         for rail, first, last in item.blocks():
