@@ -139,11 +139,11 @@ run_tests() {
   check "ruff format" limit 120 "$PY" -m ruff format --check .
   check mypy limit 300 "$PY" -m mypy
   check tsc limit 120 npm --prefix web run --silent typecheck
-  check "native tests" pytest_for 900 tests --ignore=tests/pyodide --ignore=tests/browser "${long[@]}"
+  check "native tests" pytest_for 1500 tests --ignore=tests/pyodide --ignore=tests/browser "${long[@]}"
   check "MCP set-up" setup_mcp
-  check MCP limit 500 build/mcp-venv/bin/python -m pytest -q tests/doors/test_mcp_server.py
-  check "Pyodide in Node" pytest_for 400 tests/pyodide --dist-dir build/pyodide-test --runtime node "${long[@]}"
-  check Chromium pytest_for 700 tests/browser "${long[@]}"
+  check MCP limit 900 build/mcp-venv/bin/python -m pytest -q tests/doors/test_mcp_server.py
+  check "Pyodide in Node" pytest_for 900 tests/pyodide --dist-dir build/pyodide-test --runtime node "${long[@]}"
+  check Chromium pytest_for 1500 tests/browser "${long[@]}"
   [ -z "$failed" ] || die "failed: $failed"
   say "all checks passed"
 }
