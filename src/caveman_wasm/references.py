@@ -12,7 +12,7 @@ from typing import Final
 
 from caveman_wasm.errors import InvalidArguments, InvalidReference
 
-__all__ = ["Reference", "content_hash", "handle", "object_id", "parse_reference"]
+__all__ = ["Reference", "content_hash", "handle", "is_object_id", "object_id", "parse_reference"]
 
 DIGITS: Final = 32  # hex digits of an id: the first 16 bytes of a SHA-256 (SPEC 1)
 LONGEST: Final = 4096  # characters; a reference is some 40, and a JSON Pointer is no document
@@ -57,6 +57,11 @@ def object_id(type: str, session_id: str, source: str, repository_state: str, co
     return "ccr_obj_" + hashlib.sha256(fields.encode("utf-8", "surrogatepass")).hexdigest()[:DIGITS]
 
 
+def is_object_id(id: str) -> bool:
+    """Whether an id, in its one spelling, is a typed object's and no record's."""
+    return id.startswith("ccr_obj_")
+
+
 @dataclass(frozen=True, slots=True)
 class Reference:
     """What a reference names.
@@ -70,7 +75,7 @@ class Reference:
 
     @property
     def is_object(self) -> bool:
-        return self.id.startswith("ccr_obj_")
+        return is_object_id(self.id)
 
 
 def parse_reference(text: str) -> Reference:

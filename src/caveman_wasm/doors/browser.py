@@ -20,7 +20,7 @@ from caveman_wasm.engine import Engine
 from caveman_wasm.errors import BudgetExceeded, CavemanError, InvalidArguments, InvalidReference, NotFound
 from caveman_wasm.messages import ToolText, shorten, tool_texts
 from caveman_wasm.model import Result, ShownUnit, TypedObject, source
-from caveman_wasm.references import parse_reference
+from caveman_wasm.references import is_object_id, parse_reference
 from caveman_wasm.store import Store, open_memory, open_store
 from caveman_wasm.store.bundle import BundleReader, BundleWriter, held_ids, item_id
 from caveman_wasm.store.checks import checked_object, object_size, record_size
@@ -276,7 +276,7 @@ class BrowserDoor:
 
     def _listed(self) -> Iterator[tuple[str, int, int, int]]:
         for name in held_ids(self._store):
-            if name.startswith("ccr_obj_"):
+            if is_object_id(name):
                 yield name, object_size(self._store.get_object(name)), 0, 0
             else:
                 record = self._store.record(name)

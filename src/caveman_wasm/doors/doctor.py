@@ -18,7 +18,7 @@ from itertools import islice
 from typing import TYPE_CHECKING, Final, Literal
 
 from caveman_wasm.errors import CavemanError, Forgotten, NotFound
-from caveman_wasm.references import parse_reference
+from caveman_wasm.references import is_object_id, parse_reference
 from caveman_wasm.store.files import SIDECARS, default_folder
 
 if TYPE_CHECKING:
@@ -294,7 +294,7 @@ def _reference(store: SQLiteStore | None, path: str, reference: str) -> Iterator
         yield _elsewhere(path, name, "the store cannot be read")
         return
     try:
-        size = len(store.get_object(name).data if name.startswith("ccr_obj_") else store.get(name))
+        size = len(store.get_object(name).data if is_object_id(name) else store.get(name))
     except Forgotten as error:
         yield Finding("held", "wrong", f"{error.code}: {error}", "Run the tool that made it again.")
     except NotFound as error:

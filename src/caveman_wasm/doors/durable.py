@@ -25,6 +25,7 @@ from caveman_wasm.errors import (
     StoreUnavailable,
 )
 from caveman_wasm.model import Recovery, Stats, TypedObject
+from caveman_wasm.references import is_object_id
 from caveman_wasm.store.base import Store
 from caveman_wasm.store.checks import (
     checked_limit,
@@ -39,7 +40,6 @@ from caveman_wasm.store.checks import (
 __all__ = ["Durable", "Hook", "JsBytes"]
 
 CACHE: Final = 32 * 1024 * 1024  # bytes of durable payload that stay in the dict: half the largest payload
-_OBJECT: Final = "ccr_obj_"
 
 
 class JsBytes(Protocol):
@@ -141,7 +141,7 @@ class Durable:
 
         Raises NotFound, StoreReset, Forgotten, CorruptRecord, StoreUnavailable.
         """
-        if not self._store.holds(name) or (name.startswith(_OBJECT) and name in self._index):
+        if not self._store.holds(name) or (is_object_id(name) and name in self._index):
             head, *parts = await self._ask("get", name)
             if head is not None:
                 self._adopt(name, head, *(part.to_bytes() for part in parts if part is not None))
@@ -212,7 +212,7 @@ class Durable:
         rows = self._index.values()
         before, after = sum(row.tokens_before for row in rows), sum(row.tokens_after for row in rows)
         used = sum(row.size for row in rows)
-        objects = sum(name.startswith(_OBJECT) for name in self._index)
+        objects = sum(is_object_id(name) for name in self._index)
         return Stats(
             records=len(self._index) - objects,
             objects=objects,
@@ -249,7 +249,7 @@ class Durable:
         return _row(head)
 
     def _packed(self, name: str) -> tuple[dict[str, Any], bytes, bytes | None]:
-        if name.startswith(_OBJECT):
+        if is_object_id(name):
             obj = self._store.get_object(name)
             fields = asdict(obj)
             return _head(name, obj.created_at, object_size(obj), 0, 0, fields), fields.pop("data"), None
@@ -261,7 +261,7 @@ class Durable:
     def _adopt(self, name: str, head: dict[str, Any], data: bytes, metadata: bytes | None = None) -> None:
         """Into the dict with what the hook gave, if it is what ``name`` names."""
         fields, created_at = head["fields"], head["createdAt"]
-        if name.startswith(_OBJECT):
+        if is_object_id(name):
             fields["dependencies"] = tuple(fields["dependencies"])
             self._store.put_object(verified_object(TypedObject(**fields, data=data)))
             self._store.set_currentness(name, fields["currentness"])

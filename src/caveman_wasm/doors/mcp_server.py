@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from caveman_wasm.errors import CavemanError, Forgotten, InvalidArguments, InvalidReference, NotFound, StoreReset
 from caveman_wasm.model import MAX_PAYLOAD
+from caveman_wasm.references import is_object_id
 from caveman_wasm.tools import Guards, StormGuard, ToolAnswer, call, listing
 
 if TYPE_CHECKING:
@@ -178,7 +179,7 @@ class Door:
     def _page(self, cursor: str) -> list[dict[str, Any]]:
         store = self.engine.store
         assert store is not None
-        in_objects = cursor.startswith("ccr_obj_")
+        in_objects = is_object_id(cursor)
         records = [] if in_objects else store.records(cursor, PAGE)
         page = [
             {"uri": f"ccr://{it.handle}", "name": it.handle, "description": it.content_type, "size": it.original_bytes}

@@ -33,7 +33,7 @@ from caveman_wasm.errors import (
     UnsupportedVersion,
 )
 from caveman_wasm.model import MAX_PAYLOAD, Recovery, TypedObject
-from caveman_wasm.references import content_hash, handle, object_id
+from caveman_wasm.references import content_hash, handle, is_object_id, object_id
 from caveman_wasm.store.base import Store
 from caveman_wasm.store.checks import checked_names, checked_text, nesting
 
@@ -114,7 +114,9 @@ class BundleWriter:
         """Write what is held under ``name``; what is damaged is remembered for the end. Raises NotFound."""
         store = self._store
         try:
-            item = _object_item(store.get_object(name)) if _is_object(name) else _record_item(name, store.record(name))
+            item = (
+                _object_item(store.get_object(name)) if is_object_id(name) else _record_item(name, store.record(name))
+            )
         except (CorruptRecord, StoreUnavailable, InvalidReference):
             self._damaged.append(name)
             return
@@ -222,7 +224,7 @@ def _of_session(store: Store, session: str) -> list[str]:
         for needed in _dependencies(store, name):
             if store.holds(needed) and (found := checked_names([needed])[0]) not in known:
                 known.add(found)
-                waiting += [found] if _is_object(found) else []
+                waiting += [found] if is_object_id(found) else []
     return sorted(known)
 
 
@@ -231,10 +233,6 @@ def _dependencies(store: Store, name: str) -> tuple[str, ...]:
         return store.get_object(name).dependencies
     except (CorruptRecord, StoreUnavailable):  # said when it is its turn to be written
         return ()
-
-
-def _is_object(name: str) -> bool:
-    return name.startswith("ccr_obj_")
 
 
 def _write_item(item: Item, write: Callable[[bytes], None], counts: Counts) -> Counts:

@@ -14,6 +14,7 @@ from typing import Any, Final
 
 from caveman_wasm.errors import StoreUnavailable
 from caveman_wasm.model import RecordInfo, Recovery, TypedObject
+from caveman_wasm.references import is_object_id
 from caveman_wasm.store.base import Totals
 from caveman_wasm.store.checks import dependencies_from, dependencies_json
 from caveman_wasm.store.connection import MEMORY, ConnectedStore
@@ -62,7 +63,7 @@ class SQLiteStore(ConnectedStore):
             return all(blob.read(PIECE) == data[at : at + PIECE] for at in range(0, len(data), PIECE))
 
     def _payload(self, name: str) -> AbstractContextManager[sqlite3.Blob | None]:
-        return self._blob(*_PAYLOADS[name.startswith("ccr_obj_")], name)
+        return self._blob(*_PAYLOADS[is_object_id(name)], name)
 
     def _metadata(self, name: str) -> tuple[bytes | None] | None:
         row: tuple[bytes | None] | None = self._row(
