@@ -68,7 +68,9 @@ async def test_forget_deletes_what_it_is_told_and_nothing_else(hook: type[Hook] 
     assert await answer(door, "forget", json.dumps([handle(FIRST)])) == 0
     assert await answer(door, "retrieve", handle(FIRST), None) in ("cave_forgotten", "cave_unknown_handle")
     assert (await answer(door, "retrieve", handle(SECOND), None))[1] == SECOND
-    assert await answer(door, "forget", json.dumps(["ccr_cut"])) == "cave_invalid_reference"
+    for refused in ("ccr_cut", f"ccr://{handle(SECOND)}#line=0,1"):
+        assert await answer(door, "forget", json.dumps([refused])) == "cave_invalid_reference"
+    assert (await answer(door, "retrieve", handle(SECOND), None))[1] == SECOND
 
 
 @either

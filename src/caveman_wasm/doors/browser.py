@@ -23,7 +23,7 @@ from caveman_wasm.model import Result, ShownUnit, TypedObject, source
 from caveman_wasm.references import is_object_id, parse_reference
 from caveman_wasm.store import Store, open_memory, open_store
 from caveman_wasm.store.bundle import BundleReader, BundleWriter, held_ids, item_id
-from caveman_wasm.store.checks import checked_object, object_size, record_size
+from caveman_wasm.store.checks import checked_names, checked_object, object_size
 from caveman_wasm.store.object_json import from_json
 from caveman_wasm.tokens import Counter
 from caveman_wasm.tools import Guards, ToolAnswer, call, failed, hand_out, listing, stats_answer
@@ -131,21 +131,26 @@ class BrowserDoor:
         self, data: bytes, mode: str | None, content_type: str | None, query: str | None, max_tokens: int | None
     ) -> tuple[dict[str, Any], bytes | None]:
         await self._recall_closing(data)
-        result = self._engine.compress(
-            data,
-            mode=mode or "compress",
-            content_type=content_type,
-            query=query or "",
-            max_tokens=max_tokens,
+        result, persisted = await self._durably(
+            self._engine.compress(
+                data,
+                mode=mode or "compress",
+                content_type=content_type,
+                query=query or "",
+                max_tokens=max_tokens,
+            )
         )
-        persisted = False
-        if self._durable is not None and result.recovery_handle is not None:
-            try:
-                await self._durable.keep(result.recovery_handle)
-                persisted = True
-            except CavemanError as error:
-                result = replace(result, output=data, markers=(), **_not_kept(result.tokens_before, error.code))
-        return _report(result, persisted), None if result.output is data else result.output
+        return _report(result, persisted), None if result.recovery_handle is None else result.output
+
+    async def _durably(self, result: Result) -> tuple[Result, bool]:
+        """The result and whether its original is durable; without its handle where it could not be made so."""
+        if self._durable is None or result.recovery_handle is None:
+            return result, False
+        try:
+            await self._durable.keep(result.recovery_handle)
+        except CavemanError as error:
+            return replace(result, markers=(), **_not_kept(result.tokens_before, error.code)), False
+        return result, True
 
     async def _simulate(
         self, payload: JsBytes, content_type: str | None, query: str | None, max_tokens: int | None
@@ -235,19 +240,12 @@ class BrowserDoor:
         return [said for found in tool_texts(**arguments) if (said := await self._judged(found))], None
 
     async def _judged(self, found: ToolText) -> dict[str, Any] | None:
-        result, persisted = shorten(self._engine, found.text), False
-        if result is None:
+        made = shorten(self._engine, found.text)
+        if made is None:
             return None
-        if self._durable is not None and result.recovery_handle is not None:
-            try:
-                await self._durable.keep(result.recovery_handle)
-                persisted = True
-            except CavemanError as error:
-                result = replace(result, markers=(), **_not_kept(result.tokens_before, error.code))
-        report = _camel_fields(result) | {"ratio": result.ratio, "persisted": persisted}
-        del report["output"], report["text"]
-        text = None if result.recovery_handle is None else result.text
-        return {"path": found.path, "tool": found.tool, "kind": found.kind, "text": text, "report": report}
+        result, persisted = await self._durably(made)
+        said = {"path": found.path, "tool": found.tool, "kind": found.kind, "report": _report(result, persisted)}
+        return said | {"text": None if result.recovery_handle is None else result.text}
 
     async def _detect(self, payload: JsBytes) -> tuple[str, None]:
         return self._engine.detect(payload.to_bytes()), None
@@ -275,16 +273,17 @@ class BrowserDoor:
         return [list(row) for row in self._listed()], None
 
     def _listed(self) -> Iterator[tuple[str, int, int, int]]:
-        for name in held_ids(self._store):
-            if is_object_id(name):
-                yield name, object_size(self._store.get_object(name)), 0, 0
-            else:
-                record = self._store.record(name)
-                yield name, record_size(record), record.tokens_before, record.tokens_after
+        after = ""
+        while page := self._store.records(after):
+            for row in page:
+                yield row.handle, row.original_bytes + row.metadata_bytes, row.tokens_before, row.tokens_after
+            after = page[-1].handle
+        for name in filter(is_object_id, held_ids(self._store)):
+            yield name, object_size(self._store.get_object(name)), 0, 0
 
     async def _forget(self, names: str) -> tuple[int, None]:
         """Delete a JSON list of references; how many there were."""
-        chosen = [parse_reference(name).id for name in json.loads(names)]
+        chosen = checked_names(json.loads(names))
         if self._durable is not None:
             return await self._durable.forget(chosen), None
         return self._store.forget(chosen), None
@@ -292,7 +291,7 @@ class BrowserDoor:
     async def _export(self, write: Callable[[bytes], object], names: str | None) -> tuple[dict[str, Any], None]:
         """A bundle, piece by piece into ``write``: of a JSON list of references, or of everything."""
         if names is not None:
-            chosen = sorted({parse_reference(name).id for name in json.loads(names)})
+            chosen = sorted(set(checked_names(json.loads(names))))
         elif self._durable is not None:
             chosen = [name for name, *_ in await self._durable.listed()]
         else:
