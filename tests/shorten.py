@@ -18,7 +18,7 @@ from caveman_wasm.markers import reference
 from caveman_wasm.model import Document, Group, Marker, Run, plain, source
 from caveman_wasm.select import Order, budget, left_out, order
 
-__all__ = ["Shortened", "cut", "json_text", "log_text", "shorten", "verified"]
+__all__ = ["Shortened", "cut", "json_text", "log_text", "shorten", "verified", "within"]
 
 HANDLE = "ccr_" + "0" * 32
 
@@ -133,6 +133,16 @@ def _place(run: Run) -> tuple[int, int]:
     if run.group.markers == "end":
         return run.group.stops[-1], 1
     return run.group.starts[run.pieces[0][0]], 0
+
+
+def within(groups: Sequence[Group], start: int, stop: int) -> None:
+    """Units are in order, apart, and inside of ``start`` to ``stop``; their children inside of them."""
+    at = start
+    for group in groups:
+        for i, (a, b) in enumerate(zip(group.starts, group.stops, strict=True)):
+            assert at <= a <= b <= stop
+            within(group.children.get(i, []), a, b)
+            at = b
 
 
 def json_text(payload: bytes | str, **options: object) -> Shortened:

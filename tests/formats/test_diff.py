@@ -14,7 +14,7 @@ from corpus.made_diff import commit, file, fresh, hunk, lock, log
 from fact_checker import Token, check
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from shorten import Shortened, _rebuilt, cut, shorten
+from shorten import Shortened, _rebuilt, cut, shorten, within
 
 from caveman_wasm import Engine, open_memory
 from caveman_wasm.formats.diff import DIFF
@@ -341,15 +341,6 @@ def test_any_lines_are_cut_into_slices_or_not_at_all(lines: list[bytes], newline
             within(document.groups, 0, len(text))
     if cut(DIFF, payload) is not None:
         checked(shorten(DIFF, payload, places=places), facts=False)
-
-
-def within(groups: list[Group], start: int, stop: int) -> None:
-    at = start
-    for group in groups:
-        for i, (a, b) in enumerate(zip(group.starts, group.stops, strict=True)):
-            assert at <= a <= b <= stop
-            within(group.children.get(i, []), a, b)
-            at = b
 
 
 @settings(max_examples=60, deadline=None)

@@ -14,7 +14,7 @@ from corpus.made_search_result import PARTS, context, grep, listing
 from fact_checker import Token, check
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from shorten import Shortened, _rebuilt, cut, shorten
+from shorten import Shortened, _rebuilt, cut, shorten, within
 
 from caveman_wasm import Engine, open_memory
 from caveman_wasm.formats.search_result import SEARCH_RESULT
@@ -365,15 +365,6 @@ def test_any_lines_are_cut_into_slices_or_not_at_all(
     within(made.groups, 0, len(payload))
     short = shorten(SEARCH_RESULT, payload, places=places)
     assert short.text == _rebuilt(short, [short.text[m.start : m.stop] for m in short.markers])
-
-
-def within(groups: list[Group], start: int, stop: int) -> None:
-    at = start
-    for group in groups:
-        for i, (a, b) in enumerate(zip(group.starts, group.stops, strict=True)):
-            assert at <= a <= b <= stop
-            within(group.children.get(i, []), a, b)
-            at = b
 
 
 @settings(max_examples=80, deadline=None)

@@ -22,11 +22,6 @@ RECORD = Recovery("t", "c", 2, 1, b"payload")
 pytestmark = pytest.mark.skipif(os.name != "posix", reason="mode bits and owners are POSIX")
 
 
-@pytest.fixture
-def path(tmp_path: Path) -> Path:
-    return tmp_path / "ccr.db"
-
-
 def mode(path: Path) -> int:
     return stat.S_IMODE(path.stat().st_mode)
 

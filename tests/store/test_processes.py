@@ -167,17 +167,6 @@ def test_twenty_processes_start_on_a_file_that_does_not_exist(tmp_path: Path) ->
         assert kept(store) == recount(db)
 
 
-@pytest.fixture
-def path(tmp_path: Path) -> Path:
-    return tmp_path / "ccr.db"
-
-
-@pytest.fixture
-def store(path: Path) -> Iterator[Store]:
-    with open_store(path) as opened:
-        yield opened
-
-
 @contextmanager
 def taken(path: Path, *, at_work_for: int = 0) -> Iterator[threading.Event]:
     """Another program has the writer's place until the event is set, or until it has written so many rows."""

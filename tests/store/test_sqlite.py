@@ -7,7 +7,6 @@ import sqlite3
 import subprocess
 import sys
 import time
-from collections.abc import Iterator
 from contextlib import closing
 from pathlib import Path
 from typing import Any
@@ -55,24 +54,6 @@ def recount(db: sqlite3.Connection) -> tuple[int, int, int, int]:
 def kept(store: Store) -> tuple[int, int, int, int]:
     totals = store._totals()
     return totals.records, totals.used, totals.tokens_before, totals.tokens_after
-
-
-@pytest.fixture
-def path(tmp_path: Path) -> Path:
-    return tmp_path / "ccr.db"
-
-
-@pytest.fixture
-def store(path: Path) -> Iterator[Store]:
-    with open_store(path) as opened:
-        yield opened
-
-
-@pytest.fixture
-def stranger(store: Store, path: Path) -> Iterator[sqlite3.Connection]:
-    """Another program's connection to the store's file, knowing nothing of us."""
-    with closing(sqlite3.connect(path, isolation_level=None, timeout=5)) as db:
-        yield db
 
 
 def insert(

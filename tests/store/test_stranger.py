@@ -6,7 +6,6 @@ import os
 import sqlite3
 import threading
 import time
-from collections.abc import Iterator
 from contextlib import closing
 from pathlib import Path
 from typing import Any
@@ -20,24 +19,6 @@ from caveman_wasm.errors import Conflict, CorruptRecord
 from caveman_wasm.model import TypedObject
 from caveman_wasm.references import handle
 from caveman_wasm.store import Store, open_store
-
-
-@pytest.fixture
-def path(tmp_path: Path) -> Path:
-    return tmp_path / "ccr.db"
-
-
-@pytest.fixture
-def store(path: Path) -> Iterator[Store]:
-    with open_store(path) as opened:
-        yield opened
-
-
-@pytest.fixture
-def stranger(store: Store, path: Path) -> Iterator[sqlite3.Connection]:
-    """Another program's connection to the store's file, knowing nothing of us."""
-    with closing(sqlite3.connect(path, isolation_level=None, timeout=5)) as db:
-        yield db
 
 
 @pytest.fixture

@@ -1,0 +1,30 @@
+"""A SQLite store of a test's own; a suite that wants another kind has fixtures of the same names."""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Iterator
+from contextlib import closing
+from pathlib import Path
+
+import pytest
+
+from caveman_wasm.store import Store, open_store
+
+
+@pytest.fixture
+def path(tmp_path: Path) -> Path:
+    return tmp_path / "ccr.db"
+
+
+@pytest.fixture
+def store(path: Path) -> Iterator[Store]:
+    with open_store(path) as opened:
+        yield opened
+
+
+@pytest.fixture
+def stranger(store: Store, path: Path) -> Iterator[sqlite3.Connection]:
+    """Another program's connection to the store's file, knowing nothing of us."""
+    with closing(sqlite3.connect(path, isolation_level=None, timeout=5)) as db:
+        yield db
