@@ -397,3 +397,5 @@ def test_claims_are_read_back_with_their_names() -> None:
         Claim("constants", "", "all a=1"),
         Claim("enumeration", "x;y", '"x;y": "a; b"×2 absent×1'),
     ]
+    for failed in ("failures: 31", "failures: 31×1 39×1", 'failures: timeout×2 "31 late"×1'):
+        assert parse(failed) == [Claim("failures", "", failed)]

@@ -37,7 +37,7 @@ _TALLY: Final = rf"{_VALUE}×\d+"
 _FORMS: Final = {
     "constants": rf"all {_PAIR}(?: {_PAIR})*",
     "sum": rf"sum {_NAME}=-?\d+(?:\.\d+)?",
-    "failures": rf"failures: (?:\d+|{_TALLY}(?: {_TALLY})*)",
+    "failures": rf"failures: (?:{_TALLY}(?: {_TALLY})*|\d+)",
     "range": rf"{_NAME}={_END}\.\.{_END}",
     "coverage": rf"{_NAME}: \d+ distinct, {_VALUE}\.\.{_VALUE}(?:, all \d+ present)?",
     "enumeration": rf"{_NAME}: {_TALLY}(?: {_TALLY})*",

@@ -1,4 +1,4 @@
-"""A SQLite store of a test's own; a suite that wants another kind has fixtures of the same names."""
+"""A SQLite store's file, the store, and a stranger to it. (``store`` of the whole suite is one of every backend.)"""
 
 from __future__ import annotations
 
@@ -18,13 +18,13 @@ def path(tmp_path: Path) -> Path:
 
 
 @pytest.fixture
-def store(path: Path) -> Iterator[Store]:
+def sqlite_store(path: Path) -> Iterator[Store]:
     with open_store(path) as opened:
         yield opened
 
 
 @pytest.fixture
-def stranger(store: Store, path: Path) -> Iterator[sqlite3.Connection]:
+def stranger(sqlite_store: Store, path: Path) -> Iterator[sqlite3.Connection]:
     """Another program's connection to the store's file, knowing nothing of us."""
     with closing(sqlite3.connect(path, isolation_level=None, timeout=5)) as db:
         yield db

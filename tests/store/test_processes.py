@@ -195,25 +195,25 @@ def taken(path: Path, *, at_work_for: int = 0) -> Iterator[threading.Event]:
 
 
 def test_a_writer_waits_for_as_long_as_the_others_get_on(
-    store: Store, path: Path, monkeypatch: pytest.MonkeyPatch
+    sqlite_store: Store, path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(connection, "PATIENCE", 1.0)
     with taken(path, at_work_for=60):  # three times as long
-        assert store.get(store.put(record(b"patient"))) == b"patient"
-    assert store.stats().records == 61
+        assert sqlite_store.get(sqlite_store.put(record(b"patient"))) == b"patient"
+    assert sqlite_store.stats().records == 61
 
 
 def test_a_holder_that_hangs_is_an_error_and_the_caller_has_his_input(
-    store: Store, path: Path, monkeypatch: pytest.MonkeyPatch
+    sqlite_store: Store, path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(connection, "PATIENCE", 0.2)
     text = "\n".join(f"2026-01-01T00:00:{n % 60:02d}Z INFO worker 1 step {n} done" for n in range(400))
     with taken(path):
         with pytest.raises(StoreUnavailable, match="another process holds it and has not got on"):
-            store.put(record(b"payload"))
-        result = Engine(store).compress(text)
+            sqlite_store.put(record(b"payload"))
+        result = Engine(sqlite_store).compress(text)
         assert (result.text, result.reason, result.error) == (text, "store_failed", "cave_ccr_unavailable")
-    assert Engine(store).compress(text).recovery_handle
+    assert Engine(sqlite_store).compress(text).recovery_handle
 
 
 def test_a_store_waits_with_opening_for_as_long_as_the_others_get_on(
@@ -229,25 +229,25 @@ def test_a_store_waits_with_opening_for_as_long_as_the_others_get_on(
         assert store.stats().records == 40
 
 
-def test_while_one_thread_waits_to_write_another_reads(store: Store, path: Path) -> None:
-    name = store.put(record(b"payload"))
-    waiting = threading.Thread(target=store.put, args=(record(b"later"),), daemon=True)
+def test_while_one_thread_waits_to_write_another_reads(sqlite_store: Store, path: Path) -> None:
+    name = sqlite_store.put(record(b"payload"))
+    waiting = threading.Thread(target=sqlite_store.put, args=(record(b"later"),), daemon=True)
     with taken(path) as let_go:
         waiting.start()
         for _ in range(50):
-            assert store.get(name) == b"payload"
+            assert sqlite_store.get(name) == b"payload"
         assert waiting.is_alive()
         let_go.set()
         waiting.join(60)
-    assert handle(b"later") in store
+    assert handle(b"later") in sqlite_store
 
 
-def test_giving_room_back_beside_a_reader_keeps_no_writer_out(store: Store, path: Path) -> None:
-    names = [store.put(record(os.urandom(50_000))) for _ in range(10)]
+def test_giving_room_back_beside_a_reader_keeps_no_writer_out(sqlite_store: Store, path: Path) -> None:
+    names = [sqlite_store.put(record(os.urandom(50_000))) for _ in range(10)]
     with closing(sqlite3.connect(path)) as reader, closing(sqlite3.connect(path, timeout=4)) as writer:
         reader.execute("BEGIN")
         reader.execute("SELECT count(*) FROM recoveries").fetchone()
-        forgetting = threading.Thread(target=store.forget, args=(names,), daemon=True)
+        forgetting = threading.Thread(target=sqlite_store.forget, args=(names,), daemon=True)
         forgetting.start()
         turns = 0
         while forgetting.is_alive():
@@ -256,7 +256,7 @@ def test_giving_room_back_beside_a_reader_keeps_no_writer_out(store: Store, path
             turns += 1
         assert turns > 1
         reader.rollback()
-    assert store.forget([store.put(record(b"last"))]) == 1
+    assert sqlite_store.forget([sqlite_store.put(record(b"last"))]) == 1
     assert path.with_name("ccr.db-wal").stat().st_size == 0
     assert path.stat().st_size < 200_000
 

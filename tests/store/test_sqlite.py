@@ -95,9 +95,9 @@ def test_the_schema_is_the_published_one(stranger: sqlite3.Connection) -> None:
     assert "(session_id, created_at DESC)" in stranger.execute(index).fetchone()[0]
 
 
-def test_the_pragmas_read_back_as_promised(store: Any) -> None:
+def test_the_pragmas_read_back_as_promised(sqlite_store: Any) -> None:
     def read(name: str) -> Any:
-        return store._row(f"PRAGMA {name}")[0]
+        return sqlite_store._row(f"PRAGMA {name}")[0]
 
     assert read("journal_mode") == "wal"
     assert read("busy_timeout") == 5000
@@ -150,22 +150,22 @@ def test_small_payloads_fill_the_whole_budget_before_the_page_limit_does(tmp_pat
             store.put(record(os.urandom(3_500)))
 
 
-def test_a_full_file_is_over_budget_and_recovers(store: Any) -> None:
-    first = store.put(record(b"a" * 100_000))
-    store._run(f"PRAGMA max_page_count = {store._row('PRAGMA page_count')[0] + 2}")
+def test_a_full_file_is_over_budget_and_recovers(sqlite_store: Any) -> None:
+    first = sqlite_store.put(record(b"a" * 100_000))
+    sqlite_store._run(f"PRAGMA max_page_count = {sqlite_store._row('PRAGMA page_count')[0] + 2}")
     with pytest.raises(BudgetExceeded, match="no room"):
-        store.put(record(b"b" * 100_000))
-    assert store.get(first) == b"a" * 100_000
-    assert store.stats().refused == 1
-    assert store.stats().records == 1
-    store._run("PRAGMA max_page_count = 100000")
-    assert store.get(store.put(record(b"b" * 100_000))) == b"b" * 100_000
+        sqlite_store.put(record(b"b" * 100_000))
+    assert sqlite_store.get(first) == b"a" * 100_000
+    assert sqlite_store.stats().refused == 1
+    assert sqlite_store.stats().records == 1
+    sqlite_store._run("PRAGMA max_page_count = 100000")
+    assert sqlite_store.get(sqlite_store.put(record(b"b" * 100_000))) == b"b" * 100_000
 
 
-def test_forgetting_gives_room_back_to_the_file_system(store: Store, path: Path) -> None:
-    names = [store.put(record(os.urandom(300_000))) for _ in range(10)]
+def test_forgetting_gives_room_back_to_the_file_system(sqlite_store: Store, path: Path) -> None:
+    names = [sqlite_store.put(record(os.urandom(300_000))) for _ in range(10)]
     assert path.stat().st_size + path.with_name("ccr.db-wal").stat().st_size > 3_000_000
-    store.forget(names)
+    sqlite_store.forget(names)
     assert path.stat().st_size < 200_000
     assert path.with_name("ccr.db-wal").stat().st_size == 0
 
@@ -173,17 +173,17 @@ def test_forgetting_gives_room_back_to_the_file_system(store: Store, path: Path)
 # ---------------------------------------------------------------- fork
 
 
-def test_a_connection_that_came_through_fork_is_not_used(store: Store, path: Path) -> None:
-    name = store.put(record(b"payload"))
+def test_a_connection_that_came_through_fork_is_not_used(sqlite_store: Store, path: Path) -> None:
+    name = sqlite_store.put(record(b"payload"))
     child = os.fork()
     if child == 0:
         try:
-            store.get(name)
+            sqlite_store.get(name)
         except StoreUnavailable as error:
             os._exit(7 if "another process" in str(error) else 1)
         os._exit(1)
     assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 7
-    assert store.get(name) == b"payload"
+    assert sqlite_store.get(name) == b"payload"
 
 
 # ---------------------------------------------------------------- budget by the environment

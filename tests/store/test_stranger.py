@@ -88,7 +88,7 @@ def test_forgetting_in_a_file_of_the_original_engine_gives_room_back_too(old_fil
 
 @pytest.mark.parametrize("recursive", [False, True])
 def test_the_total_stays_right_whatever_plain_sql_does(
-    store: Store, stranger: sqlite3.Connection, recursive: bool
+    sqlite_store: Store, stranger: sqlite3.Connection, recursive: bool
 ) -> None:
     stranger.execute(f"PRAGMA recursive_triggers = {recursive:d}")
     upsert = " ON CONFLICT (handle) DO UPDATE SET original = excluded.original, tokens_before = 9"
@@ -104,14 +104,14 @@ def test_the_total_stays_right_whatever_plain_sql_does(
         lambda: stranger.execute("INSERT INTO recoveries VALUES ('c', '2026', 't', 'c', 1, 1, x'0102', NULL)" + upsert),
         lambda: stranger.execute("UPDATE recoveries SET original = x'00', metadata = 'text' WHERE handle = 'c'"),
         lambda: stranger.execute("UPDATE OR REPLACE recoveries SET handle = 'c' WHERE handle = 'b'"),
-        lambda: store.put(record(b"ours")),
+        lambda: sqlite_store.put(record(b"ours")),
         lambda: insert(stranger, "INSERT OR REPLACE", handle(b"ours"), b"ours", b"more"),
         lambda: stranger.execute("REPLACE INTO recoveries SELECT * FROM recoveries"),
         lambda: stranger.execute("DELETE FROM recoveries"),
     ]
     for number, step in enumerate(steps):
         step()
-        assert kept(store) == recount(stranger), f"after step {number}"
+        assert kept(sqlite_store) == recount(stranger), f"after step {number}"
 
 
 OBJECT = "'s', 'h', 'src', '2026', 'r', 'session', 'v', 'current', 'hot'"
@@ -119,7 +119,7 @@ OBJECT = "'s', 'h', 'src', '2026', 'r', 'session', 'v', 'current', 'hot'"
 
 @pytest.mark.parametrize("recursive", [False, True])
 def test_the_total_of_objects_stays_right_whatever_plain_sql_does(
-    store: Store, stranger: sqlite3.Connection, recursive: bool
+    sqlite_store: Store, stranger: sqlite3.Connection, recursive: bool
 ) -> None:
     stranger.execute(f"PRAGMA recursive_triggers = {recursive:d}")
 
@@ -140,10 +140,12 @@ def test_the_total_of_objects_stays_right_whatever_plain_sql_does(
         stranger.execute(statement)
         size = "length(CAST(data AS BLOB)) + length(CAST(dependencies_json AS BLOB))"
         counted = stranger.execute(f"SELECT count(*), coalesce(sum({size}), 0) FROM typed_objects").fetchone()
-        assert (store.stats().objects, store.stats().storage_bytes) == counted, statement
+        assert (sqlite_store.stats().objects, sqlite_store.stats().storage_bytes) == counted, statement
 
 
-def test_a_failed_statement_of_another_program_changes_no_total(store: Store, stranger: sqlite3.Connection) -> None:
+def test_a_failed_statement_of_another_program_changes_no_total(
+    sqlite_store: Store, stranger: sqlite3.Connection
+) -> None:
     insert(stranger, "INSERT", "a", b"x" * 10)
     with pytest.raises(sqlite3.IntegrityError):
         insert(stranger, "INSERT", "a", b"y" * 99)
@@ -152,7 +154,7 @@ def test_a_failed_statement_of_another_program_changes_no_total(store: Store, st
     stranger.execute("BEGIN")
     insert(stranger, "INSERT OR REPLACE", "a", b"z" * 1000)
     stranger.execute("ROLLBACK")
-    assert kept(store) == recount(stranger) == (1, 10, 3, 1)
+    assert kept(sqlite_store) == recount(stranger) == (1, 10, 3, 1)
 
 
 _WAYS = st.sampled_from(["INSERT OR REPLACE", "INSERT OR IGNORE", "delete", "update", "rename", "put"])
@@ -161,12 +163,12 @@ _WAYS = st.sampled_from(["INSERT OR REPLACE", "INSERT OR IGNORE", "delete", "upd
 @given(st.booleans(), st.lists(st.tuples(_WAYS, st.sampled_from("abc"), st.integers(0, 50)), max_size=20))
 @settings(suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=40, deadline=None)
 def test_the_total_stays_right_after_any_mixture(
-    store: Store, stranger: sqlite3.Connection, recursive: bool, steps: list[tuple[str, str, int]]
+    sqlite_store: Store, stranger: sqlite3.Connection, recursive: bool, steps: list[tuple[str, str, int]]
 ) -> None:
     stranger.execute(f"PRAGMA recursive_triggers = {recursive:d}")
     for way, name, size in steps:
         if way == "put":
-            store.put(record(name.encode() * size, tokens_before=size))
+            sqlite_store.put(record(name.encode() * size, tokens_before=size))
         elif way == "delete":
             stranger.execute("DELETE FROM recoveries WHERE handle = ?", (name,))
         elif way == "update":
@@ -175,47 +177,49 @@ def test_the_total_stays_right_after_any_mixture(
             stranger.execute("UPDATE OR REPLACE recoveries SET handle = 'a' WHERE handle = ?", (name,))
         else:
             insert(stranger, way, name, b"x" * size)
-        assert kept(store) == recount(stranger)
+        assert kept(sqlite_store) == recount(stranger)
 
 
-def test_objects_of_another_program_count_and_come_back(store: Store, stranger: sqlite3.Connection) -> None:
-    ours = store.put_object(TypedObject("TestResult", "s1", b"data", created_at="2026-01-01T00:00:00.000000001Z"))
+def test_objects_of_another_program_count_and_come_back(sqlite_store: Store, stranger: sqlite3.Connection) -> None:
+    ours = sqlite_store.put_object(
+        TypedObject("TestResult", "s1", b"data", created_at="2026-01-01T00:00:00.000000001Z")
+    )
     copied = stranger.execute("SELECT * FROM typed_objects").fetchone()
-    assert store.stats().storage_bytes == 6
+    assert sqlite_store.stats().storage_bytes == 6
     stranger.execute("DELETE FROM typed_objects")
-    assert (store.stats().storage_bytes, store.stats().objects) == (0, 0)
+    assert (sqlite_store.stats().storage_bytes, sqlite_store.stats().objects) == (0, 0)
     row = list(copied)
     row[10] = "null"  # as an empty list is written by some
     stranger.execute(f"INSERT INTO typed_objects VALUES ({', '.join('?' * 14)})", row)
-    assert (store.stats().storage_bytes, store.stats().objects) == (8, 1)
-    assert store.get_object(ours.object_id) == ours
+    assert (sqlite_store.stats().storage_bytes, sqlite_store.stats().objects) == (8, 1)
+    assert sqlite_store.get_object(ours.object_id) == ours
     stranger.execute("UPDATE typed_objects SET dependencies_json = '{\"a\": 1}'")
     with pytest.raises(CorruptRecord):
-        store.get_object(ours.object_id)
+        sqlite_store.get_object(ours.object_id)
 
 
-def test_a_row_that_another_program_spoiled_is_noticed(store: Store, stranger: sqlite3.Connection) -> None:
-    name = store.put(record(b"payload"))
+def test_a_row_that_another_program_spoiled_is_noticed(sqlite_store: Store, stranger: sqlite3.Connection) -> None:
+    name = sqlite_store.put(record(b"payload"))
     stranger.execute("UPDATE recoveries SET original = 'payload', content_type = CAST(x'ff' AS TEXT)")
-    assert store.get(name) == b"payload"  # text of the same bytes is the same bytes
+    assert sqlite_store.get(name) == b"payload"  # text of the same bytes is the same bytes
     stranger.execute("UPDATE recoveries SET original = x'ff'")
     with pytest.raises(CorruptRecord):
-        store.get(name)
+        sqlite_store.get(name)
     with pytest.raises(Conflict):
-        store.put(record(b"payload"))
+        sqlite_store.put(record(b"payload"))
 
 
-def test_while_another_program_writes_readers_read(store: Store, stranger: sqlite3.Connection) -> None:
-    name = store.put(record(b"payload"))
+def test_while_another_program_writes_readers_read(sqlite_store: Store, stranger: sqlite3.Connection) -> None:
+    name = sqlite_store.put(record(b"payload"))
     stranger.execute("BEGIN IMMEDIATE")
     insert(stranger, "INSERT", "a", b"x")
-    assert store.get(name) == b"payload"
-    assert store.stats().records == 1
+    assert sqlite_store.get(name) == b"payload"
+    assert sqlite_store.stats().records == 1
     stranger.execute("COMMIT")
-    assert store.stats().records == 2
+    assert sqlite_store.stats().records == 2
 
 
-def test_a_writer_waits_for_another_program_and_then_writes(store: Store, path: Path) -> None:
+def test_a_writer_waits_for_another_program_and_then_writes(sqlite_store: Store, path: Path) -> None:
     taken, free = threading.Event(), threading.Event()
 
     def hold() -> None:
@@ -230,5 +234,5 @@ def test_a_writer_waits_for_another_program_and_then_writes(store: Store, path: 
     holder.start()
     assert taken.wait(10)
     free.set()
-    assert store.get(store.put(record(b"patient"))) == b"patient"
+    assert sqlite_store.get(sqlite_store.put(record(b"patient"))) == b"patient"
     holder.join(10)
