@@ -265,6 +265,27 @@ def test_a_long_comment_keeps_its_first_line_and_stays_with_its_key() -> None:
     assert "1 comment elided" in made
 
 
+def commented(comments: str) -> str:
+    blocks = "".join(f"{comments.format(n)}<{n}>{i}</{n}>\n\n" for i, n in enumerate(NAMES))
+    return f"<settings>\n{blocks}</settings>\n"
+
+
+def test_comments_in_xml_keep_the_first_that_says_something_and_stay_with_their_element() -> None:
+    lines = "".join(f"<!-- Line {k} of many about it, none needed. -->\n" for k in range(9))
+    made = said(shorten(CONFIG, commented("<!-- =========== -->\n<!-- What {} does. -->\n" + lines)))
+    assert all(f"<!-- What {n} does. -->\n" in made and f"\n<{n}>{i}<" in made for i, n in enumerate(NAMES))
+    assert len(re.findall(r"does. -->\n<!-- … 1 comment elided \(.*\) … -->\n<", made)) > len(NAMES) / 2
+
+
+def test_a_short_comment_in_xml_goes_with_its_element_over_an_empty_line() -> None:
+    same = "".join(
+        "<!-- about this -->\n\n" * (i % 5 == 0) + f'<allow from="host{i}" kind="name"/>\n' for i in range(60)
+    )
+    made = shorten(CONFIG, f"<policy>\n{same}</policy>\n")
+    assert len(made.markers) < 4
+    assert any("kind=name" in fact for m in made.markers for fact in m.facts)
+
+
 def test_an_anchor_stays_for_the_aliases_that_point_at_it() -> None:
     yaml = pytest.importorskip("yaml")
     text = "defaults:\n  logging: &log\n    driver: json\n    size: 5m\n" + services()

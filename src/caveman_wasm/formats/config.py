@@ -299,7 +299,7 @@ class Config:
     """The format of settings, in whatever syntax they are written."""
 
     name = "config"
-    keep = 0.40
+    keep = 0.38
     version = 1
 
     def rewrite(self, text: str) -> Rewritten | None:

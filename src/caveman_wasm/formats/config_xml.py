@@ -8,15 +8,16 @@ from __future__ import annotations
 import re
 from typing import Final
 
-from caveman_wasm.formats.config_tree import Node
+from caveman_wasm.formats.config_tree import Node, Span
 
 __all__ = ["attributes", "elements"]
 
-LONG: Final = 200  # bytes; a longer comment stands alone, a shorter one belongs to the element below it
+LONG: Final = 200  # bytes; a longer comment stands alone, shorter ones belong to the element below them
 _NAME: Final = r"[A-Za-z_:\x80-\xff][\w:.\x80-\xff-]*+"
 _START: Final = re.compile(rf"<({_NAME})[^<>\"']*+(?:\"[^\"<]*+\"[^<>\"']*+|'[^'<]*+'[^<>\"']*+)*+>", re.ASCII)
 _END: Final = re.compile(rf"</({_NAME})[ \t\r\n]*+>", re.ASCII)
 _ATTRIBUTE: Final = re.compile(rf"[ \t\r\n]({_NAME})[ \t\r\n]*+=[ \t\r\n]*+(?:\"([^\"]*+)\"|'([^']*+)')", re.ASCII)
+_SAYS: Final = re.compile(r"[0-9A-Za-z\x80-\xff]")
 _SUBSET_END: Final = re.compile(r"\][ \t\r\n]*+>")
 _OTHERS: Final = (("<!--", "-->"), ("<![CDATA[", "]]>"), ("<?", "?>"))
 
@@ -31,27 +32,32 @@ def attributes(text: str, node: Node) -> list[tuple[str, str]]:
 def elements(text: str) -> Node | None:
     """The elements of an XML text below one root node, or None."""
     root = Node(0, len(text))
-    open_nodes, at, comment = [root], 0, -1  # comment: where the one begins that waits for its element
+    open_nodes, at = [root], 0
+    waiting: list[Span] = []  # comments that follow each other and wait for their element
     while (at := text.find("<", at)) >= 0:
         if text.startswith("</", at):
             found = _END.match(text, at)
             if found is None or len(open_nodes) == 1 or open_nodes[-1].key != found[1]:
                 return None
+            _alone(text, open_nodes[-1], waiting)
             _close(text, open_nodes.pop(), found.start(), found.end())
-            at, comment = found.end(), -1
+            at, waiting = found.end(), []
         elif text[at + 1 : at + 2] in ("!", "?"):
             stop = _other(text, at)
             if stop < 0:
                 return None
             if text.startswith("<!--", at) and len(open_nodes) > 1:
-                comment = _comment(open_nodes[-1], at, stop, comment)
+                if waiting and not _belongs(text, waiting, at):
+                    _alone(text, open_nodes[-1], waiting)
+                    waiting = []
+                waiting.append((at, stop))
             at = stop
         else:
             found = _START.match(text, at)
             if found is None:
                 return None
-            _open(text, open_nodes, found, comment)
-            at, comment = found.end(), -1
+            _open(text, open_nodes, found, waiting)
+            at, waiting = found.end(), []
     return root if len(open_nodes) == 1 and len(root.kids) == 1 else None
 
 
@@ -69,16 +75,35 @@ def _other(text: str, at: int) -> int:
     return stop + 1 if stop >= 0 else -1
 
 
-def _comment(parent: Node, start: int, stop: int, waiting: int) -> int:
-    if stop - start > LONG:
-        parent.add(Node(start, stop))
-        return -1
-    return waiting if waiting >= 0 else start
+def _belongs(text: str, comments: list[Span], start: int) -> bool:
+    """Whether comments are of what begins at ``start``: short ones, or several of any length with no empty line below."""
+    if start - comments[0][0] <= LONG:
+        return True
+    between = text[comments[-1][1] : start]
+    close = not between.strip(" \t\r\n") and max(between.count("\n"), between.count("\r")) < 2
+    return close and comments[0][1] - comments[0][0] <= LONG
 
 
-def _open(text: str, open_nodes: list[Node], found: re.Match[str], comment: int) -> None:
-    start = comment if comment >= 0 and found.start() - comment <= LONG else found.start()
+def _alone(text: str, parent: Node, comments: list[Span]) -> None:
+    if comments:
+        parent.add(Node(comments[0][0], comments[-1][1], notes=_notes(text, comments)))
+
+
+def _notes(text: str, comments: list[Span]) -> list[Span]:
+    """All but the first that says something."""
+    first = next((k for k, span in enumerate(comments) if _SAYS.search(text, *span)), 0)
+    return comments[first + 1 :]
+
+
+def _open(text: str, open_nodes: list[Node], found: re.Match[str], comments: list[Span]) -> None:
+    start = found.start()
+    if comments and _belongs(text, comments, start):
+        start = comments[0][0]
+    else:
+        _alone(text, open_nodes[-1], comments)
     node = open_nodes[-1].add(Node(start, found.end(), found[1], sort=found[1], tag=found.span()))
+    if start < found.start():
+        node.notes = _notes(text, comments)
     if found[0][-2] == "/":
         return
     open_nodes.append(node)
