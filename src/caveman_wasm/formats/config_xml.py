@@ -76,7 +76,7 @@ def _other(text: str, at: int) -> int:
 
 
 def _belongs(text: str, comments: list[Span], start: int) -> bool:
-    """Whether comments are of what begins at ``start``: short ones, or several of any length with no empty line below."""
+    """Whether comments are of what begins at ``start``: short ones, or several with no empty line below."""
     if start - comments[0][0] <= LONG:
         return True
     between = text[comments[-1][1] : start]
