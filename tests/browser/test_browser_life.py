@@ -67,6 +67,20 @@ def test_a_start_that_fails_says_so(engine: Engine, options: str, cause: str) ->
     assert cause in ended["message"]
 
 
+@pytest.mark.parametrize("inline", ["false", "true"], ids=["worker", "inline"])
+@pytest.mark.parametrize("with_snapshot", [True, False], ids=["snapshot", "plain"])
+@pytest.mark.parametrize("file", ["pyodide.asm.wasm", "pyodide.asm.mjs", "pyodide.mjs"])
+def test_a_file_that_cannot_be_had_is_named_at_once(own: Engine, file: str, with_snapshot: bool, inline: str) -> None:
+    """Without it the start can never end: nobody waits for the clock."""
+    own.start = ""
+    own.page.context.route(f"**/{file}", lambda route: route.abort())
+    if not with_snapshot:
+        own.page.context.route("**/snapshot.json", lambda route: route.abort())
+    ended = own.outcome(f"createCaveman({{ inline: {inline} }})")
+    assert (ended["ours"], ended["code"]) == (True, "cave_start_failed")
+    assert file in ended["message"]
+
+
 def test_a_start_can_be_given_up(engine: Engine) -> None:
     assert engine.outcome("createCaveman({ signal: AbortSignal.abort() })")["name"] == "AbortError"
     later = "createCaveman({ signal: AbortSignal.timeout(50) })"
