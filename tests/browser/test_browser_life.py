@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import base64
+from collections.abc import Callable, Iterable
+from typing import Any
 
 import pytest
 from page_engine import Engine, bare
-from payloads import log
+from payloads import Golden, golden_cases, log
 from playwright.sync_api import BrowserContext, Route
 from serve import CSP
 
+from caveman_wasm import Engine as NativeEngine
+from caveman_wasm import open_memory
 from caveman_wasm.references import handle
 
 pytestmark = pytest.mark.browser
@@ -67,6 +71,20 @@ def test_a_start_that_fails_says_so(engine: Engine, options: str, cause: str) ->
     assert cause in ended["message"]
 
 
+@pytest.mark.parametrize("inline", ["false", "true"], ids=["worker", "inline"])
+@pytest.mark.parametrize("with_snapshot", [True, False], ids=["snapshot", "plain"])
+@pytest.mark.parametrize("file", ["pyodide.asm.wasm", "pyodide.asm.mjs", "pyodide.mjs"])
+def test_a_file_that_cannot_be_had_is_named_at_once(own: Engine, file: str, with_snapshot: bool, inline: str) -> None:
+    """Without it the start can never end: nobody waits for the clock."""
+    own.start = ""
+    own.page.context.route(f"**/{file}", lambda route: route.abort())
+    if not with_snapshot:
+        own.page.context.route("**/snapshot.json", lambda route: route.abort())
+    ended = own.outcome(f"createCaveman({{ inline: {inline} }})")
+    assert (ended["ours"], ended["code"]) == (True, "cave_start_failed")
+    assert file in ended["message"]
+
+
 def test_a_start_can_be_given_up(engine: Engine) -> None:
     assert engine.outcome("createCaveman({ signal: AbortSignal.abort() })")["name"] == "AbortError"
     later = "createCaveman({ signal: AbortSignal.timeout(50) })"
@@ -119,6 +137,53 @@ def test_it_starts_from_the_snapshot_and_answers_as_from_a_plain_start(own: Engi
     own.page.context.route("**/snapshot.json", lambda route: route.abort())
     own.page.reload()
     assert own.run(SNAPSHOT, payload=log()) == [False, *made]
+
+
+OF_EACH_FORMAT = {  # the smallest
+    case.name.partition("/")[0]: case for case in sorted(golden_cases(), key=lambda case: -len(case.payload))
+}.values()
+STARTS = {
+    "snapshot": "await createCaveman()",
+    "one hash seed": "await seeded('1')",
+    "another": "await seeded('4242')",
+}
+SEEDED = """const seeded = async (PYTHONHASHSEED) => {
+    const { loadPyodide } = await import(`${base}pyodide/pyodide.mjs`);
+    globalThis.theirs = await loadPyodide({ indexURL: `${base}pyodide/`, env: { HOME: "/home", PYTHONHASHSEED } });
+    return createCaveman({ pyodide: theirs });
+};"""
+
+
+def made_natively(cases: Iterable[Golden]) -> list[list[Any]]:
+    native, made = NativeEngine(open_memory()), []
+    for case in cases:
+        r = native.compress(case.payload, query="failed order")
+        view = native.retrieve_query(r.recovery_handle, "failed order") if r.recovery_handle else b""
+        markers = [[*marker.facts] for marker in r.markers]
+        made.append([base64.b64encode(r.output).decode(), r.tokens_after, markers, view.decode()])
+    return made
+
+
+def test_what_a_start_draws_by_chance_is_not_seen_in_results(context: BrowserContext, site: str) -> None:
+    """A snapshot freezes `random` and the hash seed, which a plain start draws anew: results are the native ones."""
+    hashes = set()
+    for name, start in STARTS.items():
+        page = bare(context.new_page(), site)
+        page.start = f"{SEEDED} globalThis.caveman ??= {start};"
+        made = page.run(
+            """const made = [];
+            for (const payload of payloads) {
+              const r = await caveman.compress(bytes(payload), { query: "failed order" });
+              const view = r.recoveryHandle ? await caveman.retrieveText(r.recoveryHandle, { query: "failed order" }) : "";
+              made.push([base64(r.output), r.tokensAfter, r.markers.map((m) => m.facts), view]);
+            }
+            return made;""",
+            payloads=[base64.b64encode(case.payload).decode() for case in OF_EACH_FORMAT],
+        )
+        assert made == made_natively(OF_EACH_FORMAT), name
+        hashes.add(page.run("return globalThis.theirs?.runPython('hash(\"a text\")') ?? null;"))
+        page.page.close()
+    assert len(hashes) == 3, "the seeds had an effect"
 
 
 def spoiled(body: bytes) -> bytes:

@@ -192,6 +192,37 @@ def test_health_says_where_records_are(tab: Tab, persistence: str) -> None:
     assert first["pyodide"].startswith("314.")
 
 
+def test_health_without_persistence_names_no_place(engine: Engine) -> None:
+    said = engine.run("return caveman.health();")
+    nothing = {"persistence": "none", "durability": None, "epoch": None, "persistGranted": None}
+    assert {name: said[name] for name in nothing} == nothing
+    assert said["quota"] > said["usage"] >= 0
+
+
+@pytest.mark.parametrize(("setting", "granted"), [("granted", True), ("denied", False)])
+def test_health_tells_what_the_browser_answered_to_not_evicting(
+    tab: Tab, context: BrowserContext, setting: str, granted: bool
+) -> None:
+    page = tab()
+    devtools = context.new_cdp_session(page.page)
+    devtools.send(
+        "Browser.setPermission",
+        {
+            "permission": {"name": "persistent-storage"},
+            "setting": setting,
+            "origin": page.page.evaluate("location.origin"),
+            "browserContextId": devtools.send("Target.getTargetInfo")["targetInfo"]["browserContextId"],
+        },
+    )
+    said = page.run(
+        """for (;;) {  // nobody waits for the answer: a person may have to give it
+          const { persistGranted } = await caveman.health();
+          if (persistGranted !== null) return [persistGranted, await navigator.storage.persisted()];
+        }"""
+    )
+    assert said == [granted, granted]
+
+
 def test_inline_it_is_as_durable(tab: Tab, persistence: str) -> None:
     name = compress(tab(f"persistence: {persistence}, inline: true"), log())["handle"]
     assert retrieve(tab(f"persistence: {persistence}"), name) == log()
@@ -387,18 +418,46 @@ def test_handles_of_one_tab_work_in_the_others(tab: Tab) -> None:
     assert {page.run("return (await caveman.stats()).records;") for page in tabs} == {40}
 
 
-def test_the_budget_holds_across_tabs(tab: Tab) -> None:
-    budget = len(log()) * 5
-    tabs = [tab(f'persistence: "indexeddb", maxBytes: {budget}') for _ in range(3)]
+# What the database holds at every moment: its own total, and the sum of what is there, as one transaction sees them.
+WATCH = """globalThis.seen = [];
+    const database = await new Promise((resolve) => { indexedDB.open("caveman-wasm").onsuccess = (e) => resolve(e.target.result); });
+    globalThis.look = () => new Promise((resolve) => {
+      const stores = database.transaction(["index", "data", "notes"]);
+      const total = stores.objectStore("notes").get("total");
+      const rows = stores.objectStore("index").getAll();
+      const count = stores.objectStore("data").count();
+      stores.oncomplete = () => resolve(
+        seen.push([total.result, rows.result.reduce((sum, { bytes }) => sum + bytes, 0), rows.result.length, count.result]));
+    });
+    (async () => { while (!globalThis.enough) await look(); })();"""
+
+
+def test_the_budget_holds_across_tabs_at_every_moment(tab: Tab) -> None:
+    budget = len(log()) * 12
+    tabs = [tab(f'persistence: "indexeddb", maxBytes: {budget}') for _ in range(4)]
+    for page in tabs:
+        page.run("await caveman.stats();")  # all of them have started
+    tabs[0].run(WATCH)
     script = """const text = new TextDecoder().decode(bytes(payload));
-        globalThis.made = Array.from({ length: 6 }, (_, n) => caveman.compress(`${text}\\n${mine} ${n}`));"""
+        globalThis.made = Array.from({ length: 8 }, async (_, n) => {
+          const payload = `${text}\\n${mine} ${n}`;
+          const r = await caveman.compress(payload);
+          const whole = r.recoveryHandle ? await caveman.retrieveText(r.recoveryHandle) : r.text;
+          return [r.error, r.reason, r.persisted, whole === payload];
+        });"""
     for mine, page in enumerate(tabs):
         page.run(script, payload=log(), mine=mine)
-    ends = [end for page in tabs for end in page.run("return (await Promise.all(made)).map((r) => r.error);")]
-    assert ends.count(None) == 4
-    assert ends.count("cave_ccr_budget_exceeded") == 14
-    stats = tabs[0].run("return caveman.stats();")
-    assert (stats["records"], stats["storageBytes"] <= budget) == (4, True)
+    by_page = [[tuple(end) for end in page.run("return Promise.all(made);")] for page in tabs]
+    ends = [end for ends in by_page for end in ends]
+    kept, refused = (None, None, True, True), ("cave_ccr_budget_exceeded", "store_failed", False, True)
+    assert {end: ends.count(end) for end in set(ends)} == {kept: 11, refused: 21}
+    seen = tabs[0].run("globalThis.enough = true; await look(); return seen;")
+    assert all(total == held <= budget and rows == payloads for total, held, rows, payloads in seen)
+    assert len({total for total, *_ in seen}) > 2, "it was watched while it filled"
+    for page, ends in zip(tabs, by_page, strict=True):
+        stats = page.run("return caveman.stats();")
+        assert (stats["records"], stats["storageBytes"]) == (11, seen[-1][0])
+        assert (stats["refused"], stats["storageFull"]) == (ends.count(refused), refused in ends)
 
 
 def test_clear_in_one_tab_is_seen_by_all(tab: Tab) -> None:

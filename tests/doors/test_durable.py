@@ -280,3 +280,22 @@ async def test_what_another_page_deleted_leaves_the_dict_too() -> None:
     hook.rows.clear()
     await answer(door, "deleted", json.dumps([name]))
     assert await retrieve(door, name) == "cave_unknown_handle"
+
+
+@script
+async def test_a_page_whose_first_put_is_refused_learns_that_others_have_filled_the_store() -> None:
+    hook, budget = Hook(), len(log()) * 12 // 5  # two records are four fifths of it
+    page, other = await opened(hook, max_bytes=budget), await opened(hook, max_bytes=budget)
+    for n in (b"1", b"2"):
+        await compress(other, log() + n)
+    hook.before_put = full
+    report, output = await compress(page, log())
+    assert (report["error"], output) == ("cave_ccr_budget_exceeded", log())
+    stats = await answer(page, "stats")
+    assert (stats["refused"], stats["storageFull"]) == (1, True)
+    await answer(other, "clear")
+    assert (await answer(page, "stats"))["storageFull"] is False
+
+
+async def full() -> str:
+    return "cave_ccr_budget_exceeded"

@@ -37,8 +37,10 @@ export async function boot(baseURL: string, running?: PyodideAPI): Promise<Boote
   try {
     if (running) return { pyodide: await equipped(running, folder), snapshot: false };
     const runtime = (await import(/* @vite-ignore */ new URL("pyodide.mjs", folder).href)) as Runtime;
-    const restored = folder.protocol === "file:" ? undefined : await fromSnapshot(runtime, folder).catch(quiet);
-    return restored ? { pyodide: restored, snapshot: true } : { pyodide: await plain(runtime, folder), snapshot: false };
+    const compiled = folder.protocol === "file:" ? undefined : compile(new URL("pyodide.asm.wasm", folder));
+    const restored = compiled && (await fromSnapshot(runtime, folder, compiled).catch(quiet));
+    if (restored) return { pyodide: restored, snapshot: true };
+    return { pyodide: await plain(runtime, folder, compiled), snapshot: false };
   } catch (thrown) {
     const cause = String(thrown).trim().split("\n").at(-1); // of a Python traceback the line that tells
     throw new CavemanError("cave_start_failed", `Pyodide did not start from ${folder.href}: ${cause}`);
@@ -69,19 +71,27 @@ export function limitMemory(pyodide: PyodideAPI, most: number): void {
   };
 }
 
-/** With the wheel from the same folder, checked against the lock file. */
-const plain = (runtime: Runtime, folder: URL): Promise<PyodideAPI> =>
-  runtime.loadPyodide({
-    indexURL: place(folder),
-    packages: ["caveman-wasm"],
-    stdout: quiet,
+/** Pyodide's WebAssembly. Whoever holds the module while Pyodide compiles the same bytes spares it that. */
+function compile(wasm: URL): Promise<WebAssembly.Module> {
+  const compiled = WebAssembly.compileStreaming(fetch(wasm)).catch((thrown: unknown) => {
+    throw new Error(`${wasm.href}: ${String(thrown)}`);
   });
+  compiled.catch(quiet); // it is awaited later
+  return compiled;
+}
 
-async function fromSnapshot(runtime: Runtime, folder: URL): Promise<PyodideAPI> {
-  const compiled = WebAssembly.compileStreaming(fetch(new URL("pyodide.asm.wasm", folder)));
+/**
+ * With the wheel from the same folder, checked against the lock file. Pyodide waits for ever when its WebAssembly
+ * fails: `compiled` tells.
+ */
+function plain(runtime: Runtime, folder: URL, compiled?: Promise<unknown>): Promise<PyodideAPI> {
+  const started = runtime.loadPyodide({ indexURL: place(folder), packages: ["caveman-wasm"], stdout: quiet });
+  return compiled ? Promise.race([started, compiled.then(() => started)]) : started;
+}
+
+async function fromSnapshot(runtime: Runtime, folder: URL, compiled: Promise<WebAssembly.Module>): Promise<PyodideAPI> {
   const script = import(/* @vite-ignore */ new URL("pyodide.asm.mjs", folder).href);
-  compiled.catch(quiet); // both are awaited later
-  script.catch(quiet);
+  script.catch(quiet); // it is awaited later
   const [made, lock, packed] = await Promise.all([
     bytes(new URL("snapshot.json", folder)),
     bytes(new URL("pyodide-lock.json", folder)),

@@ -131,6 +131,8 @@ class Durable:
             self._let_go(name)
             if name not in self._pending and name not in self._index:
                 self._store.withdraw(name)
+            if isinstance(error, BudgetExceeded):
+                await self._refused_by_budget()
             raise self._refusal(name, error) from error
         self._let_go(name)
         self._index[name] = row
@@ -211,7 +213,7 @@ class Durable:
         await self.open()
         rows = self._index.values()
         before, after = sum(row.tokens_before for row in rows), sum(row.tokens_after for row in rows)
-        used = sum(row.size for row in rows)
+        used = self._used()
         objects = sum(is_object_id(name) for name in self._index)
         return Stats(
             records=len(self._index) - objects,
@@ -293,14 +295,21 @@ class Durable:
 
     # ------------------------------------------------------------ what went wrong
 
+    async def _refused_by_budget(self) -> None:
+        """Below four fifths it was the payload that was large, not the store that was full."""
+        self._refused += 1
+        self._refused_at = now()
+        if self._used() * 5 < self._max_bytes * 4:
+            with suppress(CavemanError):
+                await self.open()  # other pages may have filled it
+        used = self._used()
+        self._full_from = used if used * 5 >= self._max_bytes * 4 else self._max_bytes
+
+    def _used(self) -> int:
+        return sum(row.size for row in self._index.values())
+
     def _refusal(self, name: str, error: BaseException) -> BaseException:
         """What a failed put is called: its budget, its conflict, else that it cannot be written."""
-        if isinstance(error, BudgetExceeded):
-            self._refused += 1
-            self._refused_at = now()
-            used = sum(row.size for row in self._index.values())
-            # Below four fifths it was the payload that was large, not the store that was full.
-            self._full_from = used if used * 5 >= self._max_bytes * 4 else self._max_bytes
         if not isinstance(error, Exception) or isinstance(error, BudgetExceeded | Conflict):
             return error
         message = f"{name} could not be made durable ({error}); nothing was stored: go on with the input"
