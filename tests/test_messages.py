@@ -50,6 +50,25 @@ def test_golden_conversation(shape: str) -> None:
 
 
 @shapes
+def test_golden_conversation_under_other_options(shape: str) -> None:
+    golden = json.loads((FILES / f"{shape}.json").read_text("utf-8"))
+    messages, whole = golden["messages"], golden["compressed"]
+    assert [case["changed"] for case in golden["cases"]][::3] == [[], []]  # without the retrieve tool; all sent already
+    for case in golden["cases"]:
+        after = compressed(new_engine(), messages, **{"tools": golden["tools"], **case["options"]})
+        for at, message in enumerate(after):
+            assert message == whole[at] if at in case["changed"] else message is messages[at]
+
+
+@pytest.mark.parametrize("id", ["c2", "c4", "c5", "c7"])
+def test_what_stays_in_the_golden_conversations_stays_by_the_rules_alone(id: str) -> None:
+    """Of another tool, or of no reference that stands at its end, each would be shortened."""
+    ((tool, gave),) = ((tool, gave) for known, tool, gave in CALLS if known == id)
+    assert compressed(new_engine(), pair(gave, tool))[1]["content"] == gave
+    assert compressed(new_engine(), pair(gave + "\n.\n", "read_log"))[1]["content"] != gave + "\n.\n"
+
+
+@shapes
 def test_results_of_tools_are_shortened_and_nothing_else_is_touched(shape: str) -> None:
     engine, messages = new_engine(), SHAPES[shape]()
     before, told = copy.deepcopy(messages), []
@@ -205,6 +224,17 @@ def test_a_wrapped_tool_gives_the_shorter_text() -> None:
     assert isinstance(wrap_tool(engine, tools)(lambda: ORDERS)(), str)
     small = {"a": 1}
     assert wrap_tool(engine, tools)(lambda: small)() is small
+
+
+def test_a_wrapped_tool_gives_what_the_golden_conversation_has() -> None:
+    golden = json.loads((FILES / "openai.json").read_text("utf-8"))
+    engine = new_engine()
+    for (_, name, _gave), old, new in zip(CALLS, golden["messages"][3::2], golden["compressed"][3::2], strict=False):
+        if isinstance(old["content"], str):
+            tool = wrap_tool(engine, golden["tools"], name=name, exempt=golden["exempt"])(
+                lambda gave=old: gave["content"]
+            )
+            assert tool() == new["content"]
 
 
 def test_a_wrapped_coroutine_is_awaited() -> None:

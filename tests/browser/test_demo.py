@@ -13,8 +13,11 @@ from pathlib import Path
 from typing import Any, ClassVar
 
 import pytest
+from once import serving
 from payloads import log
 from playwright.sync_api import Browser, BrowserContext, Page, expect
+
+from caveman_wasm import tools
 
 pytestmark = pytest.mark.browser
 ROOT = Path(__file__).parents[2]
@@ -151,6 +154,29 @@ def test_a_picked_file_keeps_its_bytes(demo: Page, tmp_path: Path) -> None:
     expect(demo.locator("#proof")).to_have_text(f"All {len(payload):,} bytes came back, each the same as what went in.")
 
 
+def test_a_dropped_file_keeps_its_bytes(demo: Page) -> None:
+    payload = log().replace(b"\n", b"\r\n") + b"\xff"
+    data = demo.evaluate_handle(
+        """(bytes) => { const data = new DataTransfer();
+        data.items.add(new File([new Uint8Array(bytes)], "dropped.log")); return data; }""",
+        list(payload),
+    )
+    demo.locator("#input").dispatch_event("drop", {"dataTransfer": data})
+    expect(demo.locator("#payload-note")).to_contain_text(f"dropped.log, {len(payload):,} bytes")
+    shorten(demo)
+    demo.locator("#handle").click()
+    expect(demo.locator("#proof")).to_have_text(f"All {len(payload):,} bytes came back, each the same as what went in.")
+
+
+def test_the_bars_are_as_long_as_the_tokens_say(demo: Page) -> None:
+    shorten(demo, "orders.json")
+    before, after = (int(demo.locator(which).inner_text().replace(",", "")) for which in ("#before", "#after"))
+    long, short = (bar.bounding_box() for bar in demo.locator(".bar > span").all())
+    assert long
+    assert short
+    assert short["width"] / long["width"] == pytest.approx(after / before, abs=0.02)
+
+
 # ---------------------------------------------------------------- the store
 
 
@@ -158,6 +184,8 @@ def test_the_store_says_what_it_holds_and_lets_go_of_it(demo: Page) -> None:
     shorten(demo, "orders.json")
     shorten(demo, "service.log")
     expect(demo.locator("#held")).to_contain_text("2 records")
+    budget = demo.get_by_role("meter", name=re.compile(r"KB of .* used"))
+    assert 0 < budget.evaluate("(meter) => meter.value") < budget.evaluate("(meter) => meter.max")
     demo.get_by_text("What is held").click()
     assert demo.locator("#records tr").count() == 2
     demo.get_by_role("button", name=re.compile("^Forget ccr_")).first.click()
@@ -290,6 +318,10 @@ def test_a_model_of_the_persons_own_reads_shortened_outputs(agent: Page, endpoin
     assert FakeEndpoint.keys == ["Bearer sk-secret"] * 3
     tool = [message for message in FakeEndpoint.seen[1]["messages"] if message["role"] == "tool"]
     assert "_caveman_elided" in tool[0]["content"]
+    offered = {tool["function"]["name"]: tool["function"] for tool in FakeEndpoint.seen[0]["tools"]}
+    (ours,) = tools.listing("model")
+    assert offered["caveman_retrieve"]["description"] == ours["description"]
+    assert offered["caveman_retrieve"]["parameters"] == ours["inputSchema"]
     kept = agent.evaluate(
         "[...Object.values(localStorage), ...Object.values(sessionStorage), document.cookie, location.href]"
     )
@@ -320,6 +352,28 @@ def test_the_browsers_own_model_is_asked_where_there_is_one(context: BrowserCont
     expect(page.locator("#conversation .answer")).to_contain_text("fake model read", timeout=READY)
     length = int(page.locator("#conversation .answer").inner_text().split()[-1])
     assert 2_000 < length < 60_000
+
+
+def test_the_browsers_own_model_can_ask_for_what_was_left_out(context: BrowserContext, site: str) -> None:
+    page = context.new_page()
+    page.add_init_script(
+        """class Made { constructor(given) { Object.assign(this, given); } }  // fakes: this Chromium has no model
+        Object.assign(globalThis, { LanguageModelToolCall: Made, LanguageModelToolSuccess: Made, LanguageModelToolError: Made });
+        globalThis.LanguageModel = {
+          create: async ({ tools: [{ name }], expectedOutputs }) => ({
+            prompt: async (input) => typeof input === "string" && expectedOutputs.some(({ type }) => type === "tool-call")
+              ? [{ type: "tool-call", value: new Made({ callID: "1", name, arguments: { reference: /ccr_[0-9a-f]{32}/.exec(input)[0] } }) }]
+              : [{ type: "text", value: `fake model read ${input[0].content[0].value.result[0].value.length}` }],
+            destroy() {} }),
+        };"""
+    )
+    page.goto(f"{site}agent.html")
+    ready(page)
+    page.get_by_role("button", name="Ask this browser’s own model").click()
+    answer = page.locator("#conversation .answer")
+    expect(answer).to_contain_text("fake model read", timeout=READY)
+    whole = (ROOT / "web" / "dist" / "samples" / "incident" / "refunds.log").read_text("utf-8")
+    assert int(answer.inner_text().split()[-1]) == len(whole)  # the first reference is of the first tool's output
 
 
 def test_no_model_no_button(context: BrowserContext, site: str) -> None:
@@ -435,6 +489,26 @@ def test_the_policy_is_never_broken_and_nobody_else_is_asked(context: BrowserCon
     assert said == []
     origin = site.removesuffix("dist/")
     assert [url for url in asked if not url.startswith((origin, f"blob:{origin}"))] == []
+
+
+def test_both_pages_work_without_a_network_once_they_are_kept(context: BrowserContext, dist: Path) -> None:
+    page = context.new_page()
+    with serving(str(dist)) as root:
+        page.goto(root)
+        ready(page)
+        page.get_by_role("button", name="Keep this page").click()
+        expect(page.locator("#keep")).to_have_text(re.compile("^Kept"), timeout=READY)
+    # the server is gone by now
+    page.goto(root)
+    ready(page)
+    expect(page.locator("#keep")).to_be_disabled()
+    shorten(page, "orders.json")
+    page.locator("#handle").click()
+    expect(page.locator("#proof")).to_contain_text("bytes came back")
+    page.get_by_role("link", name="Agent").click()
+    ready(page)
+    page.get_by_role("button", name="Run both").click()
+    expect(page.locator("#same")).to_have_text("Both agents gave the same answer, word for word.", timeout=READY)
 
 
 def test_once_prints_one_line_of_json() -> None:

@@ -276,6 +276,27 @@ def test_references_in_any_text_are_links_and_selectors_open_their_part(window: 
     assert opened.splitlines() == log().decode().splitlines()[10:12]
 
 
+@pytest.mark.parametrize("form", ["ccr://{}", "ccr:/{}", "ccr://{}#line=10,12"])
+def test_a_bare_reference_opens_too(window: Open, form: str) -> None:
+    """As a link in a chat has it: of a URI without a path VS Code itself says that it cannot be resolved."""
+    seen = window()
+    reference = form.format(compress(seen, log().decode())["handle"])
+    seen.run("await command('vscode.open', vscode.Uri.parse(uri));", uri=reference)
+    name, _, selector = reference.partition("#")
+    where = document(name.rpartition("/")[2] + ("#" + selector if selector else ""))
+    opened = seen.run(
+        """for (let tries = 0; tries < 100 && vscode.window.activeTextEditor?.document.uri.toString(true) !== where; tries++)
+          await new Promise((resolve) => setTimeout(resolve, 100));
+        const tabs = () => vscode.window.tabGroups.all.flatMap(({ tabs }) => tabs.filter(({ input }) => input?.uri?.scheme === "ccr"));
+        for (let tries = 0; tries < 100 && tabs().length > 1; tries++) await new Promise((resolve) => setTimeout(resolve, 100));
+        const { document } = vscode.window.activeTextEditor;
+        return [document.uri.toString(true), document.getText(), tabs().map(({ input }) => input.uri.toString(true))];""",
+        where=where,
+    )
+    lines = log().decode().splitlines(keepends=True)
+    assert opened == [where, "".join(lines[10:12] if selector else lines), [where]]
+
+
 def test_a_handle_that_is_not_here_says_why(window: Open) -> None:
     seen = window()
     seen.run("void command('caveman.retrieve', reference);", reference="ccr_" + "0" * 32)

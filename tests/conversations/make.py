@@ -1,7 +1,8 @@
 """Golden conversations, one a message shape: `python tests/conversations/make.py` writes them.
 
-Each file has ``messages``, ``tools``, ``exempt`` and ``compressed``, what becomes of the messages; the native, the Node
-and the Chromium suite read the same files.
+Each file has ``messages``, ``tools``, ``exempt`` and ``compressed``, what becomes of the messages; and under ``cases``
+other options, with the indices of the messages that change then, to what they are in ``compressed``. The native, the
+Node and the Chromium suite read the same files.
 """
 
 from __future__ import annotations
@@ -25,9 +26,8 @@ LOG = "".join(
 ORDERS = [{"id": 4000 + at, "state": "open" if at % 9 == 4 else "paid", "total": 10.5 + at} for at in range(60)]
 SOURCE = "".join(f"value_{at} = compute(value_{at - 1})  # step {at}\n" for at in range(1, 90))
 SHORTENED = Engine(open_memory()).compress(LOG + "of an earlier run\n").text
-UNKNOWN = (
-    "cave_unknown_handle: ccr_00000000000000000000000000000000 is not here; do not retry. " + "Run the tool. " * 50
-)
+# As long as what is shortened of other tools.
+UNKNOWN = "cave_unknown_handle: ccr_00000000000000000000000000000000 is not here; do not retry. Seen so far:\n" + LOG
 
 # (id, tool, what it gave): a str, or a value that JSON has
 CALLS: list[tuple[str, str, Any]] = [
@@ -35,7 +35,7 @@ CALLS: list[tuple[str, str, Any]] = [
     ("c2", "read_file", SOURCE),
     ("c3", "list_orders", ORDERS),
     ("c4", "caveman_retrieve", LOG),
-    ("c5", "mcp__caveman__caveman_retrieve", UNKNOWN),
+    ("c5", "mcp__caveman__caveman_retrieve", UNKNOWN),  # an error
     ("c6", "read_log", "no entries"),
     ("c7", "read_log", SHORTENED),
     ("c8", "read_log", LOG),
@@ -84,6 +84,8 @@ def ai_sdk() -> list[dict[str, Any]]:
         call = {"type": "tool-call", "toolCallId": id, "toolName": tool, "input": {}}
         messages.append({"role": "assistant", "content": [call]})
         output: dict[str, Any] = {"type": "text" if isinstance(gave, str) else "json", "value": gave}
+        if id in ("c1", "c5"):
+            output = {"type": "error-text", "value": gave}
         if id == "c8":
             output = {"type": "content", "value": [{"type": "text", "text": gave}]}
         result = {"type": "tool-result", "toolCallId": id, "toolName": tool, "output": output}
@@ -96,9 +98,25 @@ SHAPES = {"openai": openai, "responses": responses, "anthropic": anthropic, "ai-
 
 def written(shape: str) -> str:
     """The file of one shape."""
-    given = {"tools": TOOLS, "exempt": EXEMPT, "messages": SHAPES[shape]()}
-    compressed = compress_messages(Engine(open_memory()), given["messages"], TOOLS, exempt=EXEMPT)
-    return json.dumps(given | {"compressed": compressed}, indent=1, ensure_ascii=False) + "\n"
+    messages = SHAPES[shape]()
+
+    def compressed(**options: Any) -> list[Any]:
+        return compress_messages(Engine(open_memory()), messages, **{"tools": TOOLS, "exempt": EXEMPT} | options)
+
+    whole = compressed()
+    cases = []
+    for options in (
+        {"tools": TOOLS[:-1]},  # no caveman_retrieve
+        {"exempt": [*EXEMPT, "read_log"]},
+        {"sent": len(messages) // 2},
+        {"sent": len(messages)},
+    ):
+        changed = [
+            at for at, (old, new) in enumerate(zip(messages, compressed(**options), strict=True)) if old is not new
+        ]
+        cases.append({"options": options, "changed": changed})
+    given = {"tools": TOOLS, "exempt": EXEMPT, "messages": messages, "compressed": whole, "cases": cases}
+    return json.dumps(given, indent=1, ensure_ascii=False) + "\n"
 
 
 if __name__ == "__main__":

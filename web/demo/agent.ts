@@ -2,7 +2,7 @@
 
 import { createCaveman, type Caveman } from "../src/index.js";
 import { chart } from "./chart.js";
-import { attempt, element, make, number, on, percent } from "./dom.js";
+import { attempt, element, make, number, offerOffline, on, percent } from "./dom.js";
 import { answer, recorded, REQUEST, shortened, STEPS, SYSTEM, type Facts } from "./incident.js";
 import { listenToModels } from "./models.js";
 
@@ -97,4 +97,5 @@ await attempt("Starting Python…", async () => {
   on("run", "click", "Both agents are at work…", async () => show(await run(caveman, false), await run(caveman, true)));
   element<HTMLButtonElement>("run").disabled = false;
   listenToModels(caveman);
+  offerOffline();
 });

@@ -1,6 +1,6 @@
 /** The demo page. It uses the package as any page would. */
 
-import { attempt } from "./dom.js";
+import { attempt, offerOffline } from "./dom.js";
 import { startPlayground } from "./playground.js";
 import { StoreView } from "./store.js";
 
@@ -8,6 +8,7 @@ const store = new StoreView();
 await attempt("Starting Python…", async () => {
   await store.start();
   store.listen();
+  offerOffline();
   startPlayground(
     () => store.caveman,
     () => store.refresh(),

@@ -1,6 +1,6 @@
 /** What all parts of the demo share. Whatever a payload holds reaches the DOM as text only. */
 
-import { CavemanError } from "../src/index.js";
+import { CavemanError, keepOffline } from "../src/index.js";
 
 export function element<E extends HTMLElement>(id: string): E {
   const found = document.getElementById(id);
@@ -56,4 +56,15 @@ export function on(id: string, event: string, doing: string, action: () => Promi
     fired.preventDefault();
     void attempt(doing, action);
   });
+}
+
+/** The page's offer to keep the whole folder, demo and Python, on this device. */
+export function offerOffline(): void {
+  const button = element<HTMLButtonElement>("keep");
+  const kept = (): void => {
+    button.disabled = true;
+    button.textContent = "Kept: both pages start without a network";
+  };
+  if (navigator.serviceWorker?.controller) kept();
+  on("keep", "click", "Keeping the page…", () => keepOffline().then(kept));
 }

@@ -1,5 +1,7 @@
 /** The same incident with a model of the person's own: an OpenAI-compatible endpoint, or the one in the browser. */
 
+import { openAIToolMessages, openAITools, type OpenAITool } from "../src/adapters/openai.js";
+import { promptAPITools, promptAPIToolResponses, PROMPT_API_TOOL_USE } from "../src/adapters/prompt-api.js";
 import { type Caveman } from "../src/index.js";
 import { element, make, number, on } from "./dom.js";
 import { recorded, REQUEST, shortened, STEPS, SYSTEM, TOOLS } from "./incident.js";
@@ -22,40 +24,32 @@ interface Completion {
   readonly usage?: { readonly prompt_tokens?: number };
 }
 
-const parameters = (names: readonly string[]): object => ({
-  type: "object",
-  properties: Object.fromEntries(names.map((name) => [name, { type: "string" }])),
-  required: names,
-});
-const described = (name: string, description: string, names: readonly string[]): object => ({
-  type: "function",
-  function: { name, description, parameters: parameters(names) },
-});
-const OFFERED = [
-  ...TOOLS.map(({ name, description }) => described(name, description, [])),
-  described("caveman_retrieve", "What a shortened output left out, narrowed to a question.", ["reference", "query"]),
-];
+const OFFERED = TOOLS.map(
+  ({ name, description }): OpenAITool => ({
+    type: "function",
+    function: { name, description, parameters: { type: "object", properties: {} } },
+  }),
+);
 
 const field = (id: string): string => element<HTMLInputElement>(id).value.trim();
 
 /** The key stands in the form and in the request, and nowhere else. */
-async function complete(messages: readonly Message[]): Promise<Completion> {
+async function complete(messages: readonly Message[], tools: readonly OpenAITool[]): Promise<Completion> {
   const address = `${field("endpoint").replace(/\/+$/, "")}/chat/completions`;
   const key = field("key");
   const response = await fetch(address, {
     method: "POST",
     headers: { "Content-Type": "application/json", ...(key ? { Authorization: `Bearer ${key}` } : {}) },
-    body: JSON.stringify({ model: field("model"), messages, tools: OFFERED }),
+    body: JSON.stringify({ model: field("model"), messages, tools }),
   });
   if (!response.ok) throw new Error(`The endpoint answered ${response.status}: ${(await response.text()).slice(0, 300)}`);
   return (await response.json()) as Completion;
 }
 
-async function answered(caveman: Caveman, { name, arguments: given }: ToolCall["function"]): Promise<string> {
+/** What a recorded tool says, as the model gets it. */
+async function said(caveman: Caveman, tool: string): Promise<string> {
   try {
-    const { reference = "", query = "" } = JSON.parse(given || "{}") as { reference?: string; query?: string };
-    if (name === "caveman_retrieve") return await caveman.retrieveText(reference, query ? { query } : {});
-    const output = await recorded(name);
+    const output = await recorded(tool);
     return element<HTMLInputElement>("with-caveman").checked ? (await shortened(caveman, output, REQUEST)).text : output;
   } catch (thrown) {
     return `error: ${String(thrown)}`;
@@ -65,20 +59,24 @@ async function answered(caveman: Caveman, { name, arguments: given }: ToolCall["
 async function converse(caveman: Caveman): Promise<void> {
   const log = element("conversation");
   log.replaceChildren();
+  const session = crypto.randomUUID();
+  const tools = [...OFFERED, ...openAITools(caveman)];
   const messages: Message[] = [
     { role: "system", content: SYSTEM },
     { role: "user", content: REQUEST },
   ];
   for (let round = 1; round <= MOST_ROUNDS; round++) {
-    const { choices, usage } = await complete(messages);
+    const { choices, usage } = await complete(messages, tools);
     const message = choices[0]?.message;
     if (!message) throw new Error("The endpoint answered without a message.");
     messages.push(message);
     const size = usage?.prompt_tokens;
     if (size !== undefined) log.append(make("li", { class: "note" }, `the endpoint counted ${number(size)} tokens of context`));
+    const ours = new Map((await openAIToolMessages(caveman, message, { session })).map((answer) => [answer.tool_call_id, answer]));
     for (const { id, function: called } of message.tool_calls ?? []) {
-      const content = await answered(caveman, called);
-      messages.push({ role: "tool", tool_call_id: id, content });
+      const answer = ours.get(id) ?? { role: "tool", tool_call_id: id, content: await said(caveman, called.name) };
+      const { content } = answer;
+      messages.push(answer);
       log.append(make("li", {}, make("code", {}, `${called.name}(${called.arguments})`), ` ${number(content.length)} characters`));
     }
     if (!message.tool_calls?.length) {
@@ -91,20 +89,38 @@ async function converse(caveman: Caveman): Promise<void> {
 
 /** Chrome's Prompt API, where there is one. */
 interface BrowserModel {
-  create(options: object): Promise<{ prompt(text: string): Promise<string>; destroy(): void }>;
+  create(options: object): Promise<{ prompt(input: string | object[]): Promise<Reply>; destroy(): void }>;
 }
+type Reply = string | readonly { readonly type: string; readonly value: unknown }[];
+
+/** Not every browser's model can call tools. */
+const options = (caveman: Caveman): object =>
+  "LanguageModelToolCall" in globalThis
+    ? { tools: promptAPITools(caveman), ...PROMPT_API_TOOL_USE }
+    : { expectedOutputs: [{ type: "text", languages: ["en"] }] };
 
 /** A small model has a small context: it gets the shortened outputs, which fit, all at once. */
 async function askBrowser(model: BrowserModel, caveman: Caveman): Promise<void> {
-  const session = await model.create({ expectedOutputs: [{ type: "text", languages: ["en"] }] });
+  const log = element("conversation");
+  log.replaceChildren();
+  const session = await model.create(options(caveman));
   try {
     const outputs = await Promise.all(STEPS.map(async ({ tool, question }) => shortened(caveman, await recorded(tool), question)));
-    const said = await session.prompt([REQUEST, ...outputs.map(({ text }) => text)].join("\n\n"));
-    element("conversation").replaceChildren(make("li", { class: "answer" }, said));
+    let reply = await session.prompt([REQUEST, ...outputs.map(({ text }) => text)].join("\n\n"));
+    for (let round = 1; round <= MOST_ROUNDS; round++) {
+      const content = await promptAPIToolResponses(caveman, reply);
+      if (content.length === 0) break;
+      log.append(make("li", {}, make("code", {}, "caveman_retrieve"), ` asked ${content.length}×`));
+      reply = await session.prompt([{ role: "user", content }]);
+    }
+    log.append(make("li", { class: "answer" }, written(reply)));
   } finally {
     session.destroy();
   }
 }
+
+const written = (reply: Reply): string =>
+  typeof reply === "string" ? reply : reply.flatMap(({ type, value }) => (type === "text" ? [String(value)] : [])).join("");
 
 export function listenToModels(caveman: Caveman): void {
   on("model-form", "submit", "The model is at work…", () => converse(caveman));

@@ -14,9 +14,11 @@ const pair = (gave, name = "read_log") => [
   { role: "tool", tool_call_id: "1", content: gave },
 ];
 
+const golden = (file) => JSON.parse(readFileSync(new URL(file, FOLDER), "utf8"));
+
 for (const file of readdirSync(FOLDER).filter((name) => name.endsWith(".json"))) {
   test(`golden conversation ${file}`, async () => {
-    const { messages, tools, exempt, compressed } = JSON.parse(readFileSync(new URL(file, FOLDER), "utf8"));
+    const { messages, tools, exempt, compressed } = golden(file);
     const before = JSON.stringify(messages);
     const after = await caveman.compressMessages(messages, { tools, exempt });
     assert.deepEqual(after, compressed);
@@ -25,7 +27,45 @@ for (const file of readdirSync(FOLDER).filter((name) => name.endsWith(".json")))
     const again = await caveman.compressMessages(after, { tools, exempt });
     assert.ok(again.every((message, at) => message === after[at]));
   });
+
+  test(`golden conversation ${file} under other options`, async () => {
+    const { messages, tools, exempt, compressed, cases } = golden(file);
+    assert.deepEqual([cases[0].changed, cases.at(-1).changed], [[], []]); // without the retrieve tool; all sent already
+    for (const { options, changed } of cases) {
+      const after = await caveman.compressMessages(messages, { tools, exempt, ...options });
+      after.forEach((message, at) =>
+        changed.includes(at) ? assert.deepEqual(message, compressed[at]) : assert.equal(message, messages[at]),
+      );
+    }
+  });
+
+  test(`golden conversation ${file} turn by turn: what has gone out stays, byte for byte, whatever was retrieved`, async () => {
+    const { messages, tools, exempt, compressed } = golden(file);
+    const handles = [];
+    const onResult = (_, { recoveryHandle }) => recoveryHandle && handles.push(recoveryHandle);
+    let kept = [];
+    for (let turn = 1; turn <= messages.length; turn++) {
+      const replayed = await caveman.compressMessages(messages.slice(0, turn), { tools, exempt, onResult });
+      kept = await caveman.compressMessages([...kept, messages[turn - 1]], { tools, exempt });
+      const expected = JSON.stringify(compressed.slice(0, turn));
+      assert.equal(JSON.stringify(replayed), expected);
+      assert.equal(JSON.stringify(kept), expected);
+      for (const handle of handles.splice(0)) await caveman.retrieve(handle);
+    }
+  });
 }
+
+test("wrapTool gives what the golden conversation has", async () => {
+  const { messages, tools, exempt, compressed } = golden("openai.json");
+  let wrapped = 0;
+  for (const [at, { role, content }] of messages.entries()) {
+    const name = messages[at - 1]?.tool_calls?.[0].function.name;
+    if (role !== "tool" || !name || typeof content !== "string") continue;
+    assert.equal(await caveman.wrapTool(() => content, { name, tools, exempt })(), compressed[at].content, name);
+    wrapped++;
+  }
+  assert.equal(wrapped, 7);
+});
 
 test("what is not shortened is the same object, whatever is in it", async () => {
   const user = { role: "user", content: [{ type: "image", image: new Uint8Array(9), at: new URL("https://a.example/"), big: 10n }] };

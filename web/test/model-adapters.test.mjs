@@ -17,7 +17,7 @@ import {
   openAIToolMessages,
   openAITools,
 } from "caveman-wasm/adapters/openai";
-import { promptAPITools } from "caveman-wasm/adapters/prompt-api";
+import { promptAPIToolResponses, promptAPITools } from "caveman-wasm/adapters/prompt-api";
 import { webLLMToolMessages, webLLMTools } from "caveman-wasm/adapters/web-llm";
 import { LOG, UNKNOWN, caveman, stored } from "./caveman.mjs";
 
@@ -152,8 +152,29 @@ test("WebLLM (faked engine): OpenAI's shapes", async () => {
   assert.deepEqual(await webLLMToolMessages(caveman, message, session()), [{ role: "tool", tool_call_id: "0", content: LOG }]);
 });
 
-// Chrome's model is not in Chromium: this fake calls the first tool as the Prompt API does.
-test("Prompt API (faked LanguageModel): the session calls the tool by itself", async () => {
+// The model and its classes are fakes; test_prompt_api.py has Chromium's own classes.
+test("Prompt API (faked LanguageModel): calls of ours are answered, others left", async () => {
+  for (const name of ["LanguageModelToolSuccess", "LanguageModelToolError"]) {
+    globalThis[name] = class { constructor(given) { Object.assign(this, given, { kind: name }); } };
+  }
+  const asking = (callID, name, args) => ({ type: "tool-call", value: { callID, name, arguments: args } });
+  const reply = [
+    { type: "text", value: "let me look" },
+    asking("a", "caveman_retrieve", { reference: handle }),
+    asking("b", "read_file", {}),
+    asking("c", "caveman_retrieve", { reference: UNKNOWN }),
+    asking("d", "caveman_retrieve", null),
+  ];
+  const [a, c, d, ...more] = await promptAPIToolResponses(caveman, reply, session());
+  assert.deepEqual([a.type, { ...a.value }], ["tool-response", { kind: "LanguageModelToolSuccess", callID: "a", name: "caveman_retrieve", result: [{ type: "text", value: LOG }] }]);
+  assert.deepEqual([c.value.kind, c.value.callID], ["LanguageModelToolError", "c"]);
+  assert.match(c.value.errorMessage, /^cave_unknown_handle: /);
+  assert.match(d.value.errorMessage, /^cave_invalid_arguments: /);
+  assert.deepEqual(more, []);
+  assert.deepEqual(await promptAPIToolResponses(caveman, "done"), []);
+});
+
+test("Prompt API (faked LanguageModel of its first draft): the session calls the tool by itself", async () => {
   const FakeLanguageModel = {
     create: async ({ tools: [tool] }) => ({ prompt: async (text) => tool.execute({ reference: text }) }),
   };

@@ -24,8 +24,24 @@ export function documentUri(reference: string): vscode.Uri {
   return vscode.Uri.from({ scheme: SCHEME, authority: handle, path: `/${handle}`, fragment: selector.join("#") });
 }
 
-const referenceOf = ({ authority, fragment }: vscode.Uri): string =>
-  fragment ? `${authority}#${fragment}` : authority;
+function referenceOf({ authority, path, fragment }: vscode.Uri): string {
+  const handle = authority || path.replace(/^\//, "");
+  return fragment ? `${handle}#${fragment}` : handle;
+}
+
+/**
+ * A link outside of editors may be the bare reference, `ccr://ccr_…`. VS Code refuses a URI without a path before it
+ * asks any file system, and shows that in a tab: the document takes its place.
+ */
+export async function putRight({ input, group }: vscode.Tab): Promise<void> {
+  if (!(input instanceof vscode.TabInputText) || input.uri.scheme !== SCHEME) return;
+  const reference = findReference(referenceOf(input.uri));
+  const whole = reference && documentUri(reference);
+  if (!whole || whole.toString() === input.uri.toString()) return;
+  await vscode.commands.executeCommand("vscode.open", whole, group.viewColumn);
+  const stale = group.tabs.find((tab) => tab.input instanceof vscode.TabInputText && tab.input.uri.toString() === input.uri.toString());
+  if (stale) await vscode.window.tabGroups.close(stale);
+}
 
 /** Every reference in a document is a link to its original. */
 export class Links implements vscode.DocumentLinkProvider {

@@ -6,7 +6,7 @@
 import * as vscode from "vscode";
 import { CavemanError, type Caveman, type CompressResult } from "../../src/index.js";
 import * as sources from "./commands.js";
-import { documentUri, findReference, Links, Originals, said, SCHEME } from "./documents.js";
+import { documentUri, findReference, Links, Originals, putRight, said, SCHEME } from "./documents.js";
 import { Engine } from "./engine.js";
 import { Folder } from "./folder.js";
 import { FolderHook } from "./storage.js";
@@ -62,6 +62,7 @@ export function activate(context: vscode.ExtensionContext): void {
       new Originals((reference) => engine.use((caveman) => caveman.retrieve(reference))),
       { isReadonly: true, isCaseSensitive: true },
     ),
+    vscode.window.tabGroups.onDidChangeTabs(({ opened }) => opened.forEach((tab) => void putRight(tab))),
     vscode.languages.registerDocumentLinkProvider({ pattern: "**" }, new Links()),
     ...toolNames(context).map((name) => vscode.lm.registerTool<object>(name, new ModelTool(name, engine))),
   );
