@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import json
-import time
 from collections.abc import Callable
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from shorten import cut, shorten
+from shorten import cut, seconds, shorten
 from test_test_report import inside
 
 from caveman_wasm import Engine, open_memory
@@ -183,16 +182,7 @@ GROWING: dict[str, Callable[[int], str]] = {
 
 @pytest.mark.parametrize("make", GROWING.values(), ids=GROWING.keys())
 def test_time_grows_with_the_payload(make: Callable[[int], str]) -> None:
-    def seconds(payload: str) -> float:
-        best = 1e9
-        for _ in range(3):
-            begun = time.process_time()
-            if cut(A11Y, payload) is not None:
-                shorten(A11Y, payload)
-            best = min(best, time.process_time() - begun)
-        return best
-
-    assert seconds(make(400_000)) < 12 * seconds(make(100_000)) + 0.3
+    assert seconds(A11Y, make(400_000)) < 12 * seconds(A11Y, make(100_000)) + 0.3
 
 
 def test_what_stands_above_a_snapshot_stays() -> None:

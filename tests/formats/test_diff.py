@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 import shutil
 import subprocess
-import time
 from collections.abc import Callable
 from pathlib import Path
 
@@ -14,7 +13,7 @@ from corpus.made_diff import commit, file, fresh, hunk, lock, log
 from fact_checker import Token, check
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from shorten import Shortened, _rebuilt, cut, shorten, within
+from shorten import Shortened, _rebuilt, cut, seconds, shorten, within
 
 from caveman_wasm import Engine, open_memory
 from caveman_wasm.formats.diff import DIFF
@@ -395,18 +394,9 @@ GROWING: dict[str, Callable[[int], str]] = {
 }
 
 
-def seconds(payload: str) -> float:
-    best = 1e9
-    for _ in range(3):
-        begun = time.process_time()
-        assert shorten(DIFF, payload).joined.size
-        best = min(best, time.process_time() - begun)
-    return best
-
-
 @pytest.mark.parametrize("make", GROWING.values(), ids=GROWING.keys())
 def test_time_grows_with_the_payload(make: Callable[[int], str]) -> None:
-    assert seconds(make(400_000)) < 12 * seconds(make(100_000)) + 0.3
+    assert seconds(DIFF, make(400_000)) < 12 * seconds(DIFF, make(100_000)) + 0.3
 
 
 def test_a_small_patch_keeps_its_hunks_beside_a_long_message() -> None:

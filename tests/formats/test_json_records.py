@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import time
 from collections.abc import Callable
 from itertools import pairwise
 from typing import Any
@@ -11,7 +10,7 @@ from typing import Any
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from shorten import Shortened, cut, json_text, shorten
+from shorten import cut, json_text, seconds
 
 from caveman_wasm.formats.json_records import JSON, MAX_DEPTH, depth_ok
 from caveman_wasm.markers import MARKER_KEY, REFERENCE_KEY
@@ -279,17 +278,6 @@ GROWING: dict[str, Callable[[int], str]] = {
 }
 
 
-def seconds(payload: str) -> float:
-    best = 1e9
-    for _ in range(3):
-        begun = time.process_time()
-        if cut(JSON, payload) is not None:
-            made: Shortened = shorten(JSON, payload)
-            assert made.joined.size
-        best = min(best, time.process_time() - begun)
-    return best
-
-
 @pytest.mark.parametrize("make", GROWING.values(), ids=GROWING.keys())
 def test_time_grows_with_the_payload(make: Callable[[int], str]) -> None:
-    assert seconds(make(400_000)) < 12 * seconds(make(100_000)) + 0.3
+    assert seconds(JSON, make(400_000)) < 12 * seconds(JSON, make(100_000)) + 0.3

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import re
-import time
 from collections.abc import Callable
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from shorten import cut, log_text, shorten
+from shorten import cut, log_text, seconds
 
 from caveman_wasm.formats import log
 from caveman_wasm.formats.log import LOG
@@ -231,19 +230,9 @@ GROWING: dict[str, Callable[[int], str]] = {
 }
 
 
-def seconds(payload: str) -> float:
-    best = 1e9
-    for _ in range(3):
-        begun = time.process_time()
-        if cut(LOG, payload) is not None:
-            assert shorten(LOG, payload).joined.size
-        best = min(best, time.process_time() - begun)
-    return best
-
-
 @pytest.mark.parametrize("make", GROWING.values(), ids=GROWING.keys())
 def test_time_grows_with_the_payload(make: Callable[[int], str]) -> None:
-    assert seconds(make(400_000)) < 12 * seconds(make(100_000)) + 0.3
+    assert seconds(LOG, make(400_000)) < 12 * seconds(LOG, make(100_000)) + 0.3
 
 
 def test_each_match_of_a_pattern_holds_a_word_that_is_looked_for_first() -> None:

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import re
-import time
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from shorten import cut, shorten
+from shorten import cut, seconds, shorten
 
 from caveman_wasm import Engine, open_memory
 from caveman_wasm.formats.repetition import REPETITION
@@ -81,13 +80,4 @@ def test_units_equal_the_line_above_them(lines: list[bytes], end: bytes) -> None
     "make", [lambda n: "\n" * n, lambda n: "a\na\nb\n" * (n // 6), lambda n: "x" * n, lambda n: "x\n" * (n // 2)]
 )
 def test_time_grows_with_the_payload(make: object) -> None:
-    def seconds(payload: str) -> float:
-        best = 1e9
-        for _ in range(3):
-            begun = time.process_time()
-            if cut(REPETITION, payload) is not None:
-                shorten(REPETITION, payload)
-            best = min(best, time.process_time() - begun)
-        return best
-
-    assert seconds(make(400_000)) < 12 * seconds(make(100_000)) + 0.3  # type: ignore[operator]
+    assert seconds(REPETITION, make(400_000)) < 12 * seconds(REPETITION, make(100_000)) + 0.3  # type: ignore[operator]
