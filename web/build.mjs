@@ -3,8 +3,9 @@
 import { spawnSync } from "node:child_process";
 import { createHash } from "node:crypto";
 import { cpSync, mkdirSync, readdirSync, readFileSync, rmSync } from "node:fs";
-import { basename, dirname, join, relative } from "node:path";
+import { basename, dirname, join, relative, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
+import { gzipSync } from "node:zlib";
 import { build } from "esbuild";
 
 const web = dirname(fileURLToPath(import.meta.url));
@@ -21,7 +22,7 @@ for (const name of readdirSync(dist)) {
 const lock = JSON.parse(readFileSync(join(dist, "pyodide/pyodide-lock.json")));
 const shared = { bundle: true, format: "esm", target: "es2022", minify: true, sourcemap: true, sourcesContent: false, outdir: dist };
 
-await build({
+const { metafile } = await build({
   ...shared,
   define: {
     WHEEL: JSON.stringify(lock.packages["caveman-wasm"].file_name),
@@ -38,6 +39,7 @@ await build({
   splitting: true, // page and worker share what both need; the counter and the host load only where they run
   chunkNames: "[name]-[hash]", // beside their entries: index.ts finds the folder by its own address
   legalComments: "linked",
+  metafile: true,
   logLevel: "warning",
 });
 
@@ -58,6 +60,23 @@ await build({
   entryPoints: { offline: join(web, "src/offline.ts") },
   format: "iife",
 });
+
+// What each entry is with all that it imports, but for what it loads when it needs it; and the largest files beside them.
+const sizes = (name, files) => {
+  const read = files.map((file) => readFileSync(file));
+  const sum = (of) => read.reduce((total, bytes) => total + of(bytes).length, 0).toLocaleString("en").padStart(11);
+  console.log(`${name.padEnd(30)}${sum((bytes) => bytes)} bytes${sum((bytes) => gzipSync(bytes))} gzip`);
+};
+const loaded = (file, seen = new Set()) => {
+  if (seen.has(file)) return seen;
+  seen.add(file);
+  for (const { kind, path, external } of metafile.outputs[file].imports) if (kind === "import-statement" && !external) loaded(path, seen);
+  return seen;
+};
+for (const [file, { entryPoint }] of Object.entries(metafile.outputs)) {
+  if (entryPoint?.startsWith("src/") || entryPoint?.includes("/src/")) sizes(`${relative(dist, resolve(file))} (all)`, [...loaded(file)]);
+}
+for (const name of files.filter((name) => /^pyodide\/.*(wasm|bin|asm\.mjs)$/.test(name))) sizes(name, [join(dist, name)]);
 
 const tsc = join(web, "node_modules/.bin/tsc");
 const types = spawnSync(tsc, ["-p", join(web, "tsconfig.types.json"), "--outDir", join(dist, "types")], { stdio: "inherit" });

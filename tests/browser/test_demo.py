@@ -195,7 +195,7 @@ def test_the_store_says_what_it_holds_and_lets_go_of_it(demo: Page) -> None:
     expect(demo.locator("#health")).to_contain_text("as long as this page")
     demo.once("dialog", lambda dialog: dialog.dismiss())
     demo.get_by_role("button", name="Clear").click()
-    expect(demo.locator("#held")).to_contain_text("1 records")
+    expect(demo.locator("#held")).to_contain_text("1 record,")
     demo.once("dialog", lambda dialog: dialog.accept())
     demo.get_by_role("button", name="Clear").click()
     expect(demo.locator("#held")).to_contain_text("0 records")
@@ -211,7 +211,7 @@ def test_a_bundle_leaves_and_comes_back(demo: Page, tmp_path: Path) -> None:
     ready(demo)
     expect(demo.locator("#held")).to_contain_text("0 records")
     demo.get_by_label("Import a bundle").set_input_files(tmp_path / "caveman.bundle")
-    expect(demo.locator("#store-note")).to_contain_text("1 items read")
+    expect(demo.locator("#store-note")).to_contain_text("1 item read")
     demo.get_by_text("What is held").click()
     assert demo.locator("#records th").all_inner_texts() == [name]
 
@@ -223,7 +223,7 @@ def test_what_is_kept_in_indexeddb_outlives_the_page(demo: Page) -> None:
     demo.reload()
     ready(demo)
     expect(demo.get_by_role("switch", name="Keep originals in IndexedDB")).to_be_checked()
-    expect(demo.locator("#held")).to_contain_text("1 records")
+    expect(demo.locator("#held")).to_contain_text("1 record,")
     expect(demo.locator("#health")).to_contain_text("before a result is shown")
 
 
@@ -429,6 +429,8 @@ def test_it_fits_a_phone(context: BrowserContext, site: str, address: str) -> No
         for summary in page.locator("summary").all():
             summary.click()
     assert page.evaluate("document.documentElement.scrollWidth") <= 360
+    words = page.locator(".chart text").all()
+    assert [word.bounding_box()["height"] > 10 for word in words] == [True] * len(words)  # type: ignore[index]
 
 
 def test_it_needs_no_mouse(context: BrowserContext, site: str) -> None:

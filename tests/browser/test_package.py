@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import json
+import os
 import re
 import shutil
 import subprocess
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -127,6 +129,40 @@ def test_the_readmes_python_runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     names: dict[str, Any] = {"tool_output": log().decode(), "print": lambda *words: None}
     exec(code, names)  # it asserts by itself
     assert names["result"].recovery_handle
+
+
+FAKE_COMMAND = """#!{python}
+import sys
+from caveman_wasm.doors.cli import engine_main as main
+sys.exit(main())
+"""
+
+
+def test_the_readmes_shell_lines_run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """With a fake of kubectl, and the command as it is installed."""
+    pods = [{"name": f"pod-{at}", "status": "restarted 41 times" if at == 77 else "running"} for at in range(200)]
+    given = json.dumps({"items": pods}).encode()
+    (tmp_path / "pods.json").write_bytes(given)
+    (tmp_path / "kubectl").write_text(f'#!/bin/sh\nexec cat "{tmp_path}/pods.json"\n')
+    (tmp_path / "caveman-engine").write_text(FAKE_COMMAND.format(python=sys.executable))
+    for command in ("kubectl", "caveman-engine"):
+        (tmp_path / command).chmod(0o755)
+    monkeypatch.setenv("PATH", str(tmp_path), prepend=os.pathsep)
+    monkeypatch.setenv("CAVEMAN_HOME", str(tmp_path / "home"))
+    (block,) = (block for block in snippets("console") if "kubectl" in block)
+    compress, *retrieves = (line.removeprefix("$ ") for line in block.splitlines())
+
+    def shell(line: str) -> subprocess.CompletedProcess[bytes]:
+        return subprocess.run(["sh", "-c", line], cwd=tmp_path, capture_output=True, timeout=120, check=True)
+
+    report = json.loads(shell(compress).stderr)
+    short = (tmp_path / "short.json").read_bytes()
+    assert len(short) < len(given) / 4
+    assert report["recovery_handle"].encode() in short
+    whole, part = (shell(re.sub("ccr_[0-9a-f]{32}", report["recovery_handle"], line)).stdout for line in retrieves)
+    assert whole == given
+    assert b"pod-77" in part
+    assert len(part) < len(whole) / 2
 
 
 # What stands around a snippet: `given` what it uses of its host's, `then` what must hold behind it.

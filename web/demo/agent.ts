@@ -59,7 +59,8 @@ async function run(caveman: Caveman, shorten: boolean): Promise<Run> {
 function show(plain: Run, short: Run): void {
   const contexts = (run: Run): number[] => run.turns.map(({ context }) => context);
   const [without, withIt] = [contexts(plain), contexts(short)];
-  element("chart").replaceChildren(chart(without, withIt));
+  element("outcome").hidden = false; // the chart asks how wide it may be
+  element("chart").replaceChildren(chart(without, withIt, Math.max(300, element("chart").clientWidth)));
   const sent = [without, withIt].map((sizes) => sizes.reduce((sum, context) => sum + context, 0)) as [number, number];
   element("totals").textContent =
     `Sent in all ${STEPS.length} turns: ${number(sent[0])} tokens without, ${number(sent[1])} with Caveman, ` +
@@ -68,7 +69,6 @@ function show(plain: Run, short: Run): void {
     plain.answer === short.answer ? "Both agents gave the same answer, word for word." : "The answers differ.";
   element("answer").textContent = short.answer;
   element("turns").replaceChildren(...short.turns.map((turn, at) => shownTurn(turn, plain.turns[at]!, at + 1)));
-  element("outcome").hidden = false;
 }
 
 function shownTurn({ calls, found, context }: Turn, plain: Turn, at: number): Node {

@@ -3,7 +3,7 @@
 import { number } from "./dom.js";
 
 const SVG = "http://www.w3.org/2000/svg";
-const [WIDTH, HEIGHT, LEFT, RIGHT, TOP, BOTTOM] = [960, 280, 64, 28, 12, 32];
+const [HEIGHT, LEFT, RIGHT, TOP, BOTTOM] = [280, 56, 28, 12, 32];
 
 function draw(tag: string, attributes: Readonly<Record<string, string | number>>, text = ""): SVGElement {
   const made = document.createElementNS(SVG, tag);
@@ -18,17 +18,18 @@ function step(most: number): number {
   return [1, 2, 5, 10].map((factor) => factor * power).find((size) => most / size <= 6)!;
 }
 
-export function chart(plain: readonly number[], caveman: readonly number[]): SVGElement {
+/** `width` in pixels of the page, so that words are as large as elsewhere. */
+export function chart(plain: readonly number[], caveman: readonly number[], width: number): SVGElement {
   const most = Math.max(...plain, ...caveman);
-  const x = (turn: number): number => LEFT + (turn * (WIDTH - LEFT - RIGHT)) / Math.max(1, plain.length - 1);
+  const x = (turn: number): number => LEFT + (turn * (width - LEFT - RIGHT)) / Math.max(1, plain.length - 1);
   const y = (tokens: number): number => HEIGHT - BOTTOM - (tokens / most) * (HEIGHT - TOP - BOTTOM);
   const words =
     `Context size in tokens after each of ${plain.length} turns. Without Caveman ${plain.map(number).join(", ")}; ` +
     `with it ${caveman.map(number).join(", ")}.`;
-  const svg = draw("svg", { viewBox: `0 0 ${WIDTH} ${HEIGHT}`, class: "chart", role: "img", "aria-label": words });
+  const svg = draw("svg", { viewBox: `0 0 ${width} ${HEIGHT}`, class: "chart", role: "img", "aria-label": words });
   for (let tokens = 0; tokens <= most; tokens += step(most)) {
     svg.append(
-      draw("line", { x1: LEFT, x2: WIDTH - RIGHT, y1: y(tokens), y2: y(tokens), class: "grid" }),
+      draw("line", { x1: LEFT, x2: width - RIGHT, y1: y(tokens), y2: y(tokens), class: "grid" }),
       draw("text", { x: LEFT - 8, y: y(tokens) + 4, "text-anchor": "end" }, number(tokens)),
     );
   }

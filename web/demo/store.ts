@@ -42,7 +42,7 @@ export class StoreView {
       const counts = await this.caveman.importBundle(file);
       input.value = "";
       await this.refresh();
-      this.#note(`${number(counts.records + counts.objects)} items read, ${number(counts.known)} of them were here before.`);
+      this.#note(`${counted(counts.records + counts.objects, "item")} read, ${number(counts.known)} of them were here before.`);
     });
     on("clear", "click", "Clearing…", async () => {
       if (!confirm("Delete every original that this store holds? Their handles stop working.")) return;
@@ -64,7 +64,7 @@ export class StoreView {
     meter.value = stats.storageBytes;
     element("budget-text").textContent = `${size(stats.storageBytes)} of ${size(stats.maxStorageBytes)} used`;
     element("held").textContent =
-      `${number(stats.records)} records, ${number(stats.objects)} objects; ` +
+      `${counted(stats.records, "record")}, ${counted(stats.objects, "object")}; ` +
       `${number(stats.tokensBefore - stats.tokensAfter)} tokens saved so far (${percent(stats.ratio)}, inferred)`;
     const state: [string, string][] = [
       ["records live", health.persistence === "none" ? "as long as this page" : "in IndexedDB, until you clear them"],
@@ -110,6 +110,8 @@ export class StoreView {
     element("store-note").textContent = text;
   }
 }
+
+const counted = (count: number, noun: string): string => `${number(count)} ${noun}${count === 1 ? "" : "s"}`;
 
 function save(bundle: Blob): Promise<void> {
   const url = URL.createObjectURL(bundle);

@@ -22,6 +22,7 @@ await build({
   logLevel: "warning",
 });
 
+console.log(`vscode/dist/extension.js ${readFileSync(bundle).length.toLocaleString("en")} bytes`);
 const at = process.argv.indexOf("--vsix");
 if (at > 0) await pack(resolve(process.argv[at + 1]));
 
