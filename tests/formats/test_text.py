@@ -220,3 +220,25 @@ def test_a_block_of_a_few_long_lines_keeps_its_head() -> None:
     assert "word0 word1 word2" in text
     assert "The end." in text
     assert "word3999" not in text
+
+
+def clauses(indent: str) -> str:
+    body = "The first sentence of it says little. The second one says no more than that. Nor does the third one here."
+    return "".join(
+        f"{indent[len(str(i)) - 1 :]}{i}. Clause of number {i}\n{indent}   {body} {body}\n" for i in range(1, 15)
+    )
+
+
+@pytest.mark.parametrize("indent", [" ", "    ", "      "])
+def test_items_with_a_title_keep_all_titles_before_any_prose_below_them(indent: str) -> None:
+    payload = f"Rules of the house\n\n{clauses(indent)}\nThat is all of it.\n".encode()
+    made = Engine(open_memory()).compress(payload, content_type="text")
+    assert all(f"{i}. Clause of number {i}\n" in made.text for i in range(1, 15))
+    assert "sentences elided" in made.text
+    assert made.ratio > 0.2
+
+
+def test_numbers_indented_as_code_are_a_list_only_where_they_count_on() -> None:
+    lines = "".join(f"    {7 * i % 11}. x = step(x, {i}) without an end\n" for i in range(12))
+    assert not units(cut(f"Some code:\n\n{lines}\nThat was it.\n"), "items")
+    assert len(units(cut(f"The terms:\n\n{clauses('    ')}\nThat was it.\n"), "items")[0]) == 14
