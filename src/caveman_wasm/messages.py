@@ -253,13 +253,15 @@ def _content(path: tuple[str | int, ...], content: object, tool: str) -> Iterato
 
 
 def _output(path: tuple[str | int, ...], output: object, tool: str) -> Iterator[_Text]:
-    """An AI SDK output: text, JSON (read as its compact text), or a list of parts."""
+    """An AI SDK output: text, a list of parts, or JSON as its compact text (or as the ``text`` JavaScript wrote)."""
     known = _mapping(output)
     kind, value = known.get("type"), known.get("value")
     if kind in ("text", "error-text") and isinstance(value, str):
         yield (*path, "value"), tool, value, ""
-    elif kind in ("json", "error-json") and (text := _json(value)) is not None:
-        yield path, tool, text, "text" if kind == "json" else "error-text"
+    elif kind in ("json", "error-json"):
+        text = known["text"] if isinstance(known.get("text"), str) else _json(value)
+        if text is not None:
+            yield path, tool, text, "text" if kind == "json" else "error-text"
     elif kind == "content":
         yield from _content((*path, "value"), value, tool)
 

@@ -433,32 +433,51 @@ def test_it_fits_a_phone(context: BrowserContext, site: str, address: str) -> No
     assert [word.bounding_box()["height"] > 10 for word in words] == [True] * len(words)  # type: ignore[index]
 
 
-def test_it_needs_no_mouse(context: BrowserContext, site: str) -> None:
-    page = context.new_page()
-    page.goto(site)
-    ready(page)
+def tab_to(page: Page, test: str) -> None:
+    """The Tab key, until ``test`` holds of the focused element `a`."""
+    for _ in range(60):
+        page.keyboard.press("Tab")
+        if page.evaluate(f"(() => {{ const a = document.activeElement; return {test}; }})()"):
+            return
+    raise AssertionError(f"the Tab key never came to {test}")
 
-    def tab_to(test: str) -> None:
-        for _ in range(60):
-            page.keyboard.press("Tab")
-            if page.evaluate(f"(() => {{ const a = document.activeElement; return {test}; }})()"):
-                return
-        raise AssertionError(f"the Tab key never came to {test}")
 
-    tab_to("a.id === 'sample'")
-    page.keyboard.press("ArrowDown")
-    expect(page.locator("#payload-note")).to_contain_text("orders.json")
-    tab_to("a.id === 'compress'")
-    page.keyboard.press("Enter")
-    ready(page)
-    tab_to("a.id === 'facts-title'")
-    page.keyboard.press("Enter")
-    tab_to("a.closest('#facts') !== null")
-    page.keyboard.press("Enter")
-    expect(page.locator("#original .gone.chosen").first).to_be_visible()
-    tab_to("a.id === 'handle'")
-    page.keyboard.press("Enter")
-    expect(page.locator("#proof")).to_contain_text("bytes came back")
+def test_the_playground_and_the_store_need_no_mouse(demo: Page) -> None:
+    tab_to(demo, "a.id === 'sample'")
+    demo.keyboard.press("ArrowDown")
+    expect(demo.locator("#payload-note")).to_contain_text("orders.json")
+    tab_to(demo, "a.id === 'compress'")
+    demo.keyboard.press("Enter")
+    ready(demo)
+    tab_to(demo, "a.id === 'facts-title'")
+    demo.keyboard.press("Enter")
+    tab_to(demo, "a.closest('#facts') !== null")
+    demo.keyboard.press("Enter")
+    expect(demo.locator("#original .gone.chosen").first).to_be_visible()
+    tab_to(demo, "a.id === 'handle'")
+    demo.keyboard.press("Enter")
+    expect(demo.locator("#proof")).to_contain_text("bytes came back")
+    tab_to(demo, "a.id === 'persist'")
+    demo.keyboard.press("Space")
+    expect(demo.locator("#health")).to_contain_text("in IndexedDB")
+    demo.keyboard.press("Space")
+    expect(demo.locator("#health")).to_contain_text("as long as this page")
+    ready(demo)
+    tab_to(demo, "a.textContent === 'What is held'")
+    demo.keyboard.press("Enter")
+    expect(demo.locator("#records-note")).to_have_text("Nothing yet.")
+
+
+def test_the_agent_needs_no_mouse(agent: Page) -> None:
+    tab_to(agent, "a.id === 'run'")
+    agent.keyboard.press("Enter")
+    expect(agent.locator("#outcome")).to_be_visible(timeout=READY)
+    ready(agent)
+    tab_to(agent, "a.matches('#turns summary')")
+    agent.keyboard.press("Enter")
+    tab_to(agent, "a.matches('#turns pre')")  # where the arrow keys scroll
+    expect(agent.locator("#turns pre").first).to_be_focused()
+    tab_to(agent, "a.id === 'endpoint'")
 
 
 @pytest.mark.parametrize("address", ["", "agent.html"])

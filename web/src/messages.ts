@@ -71,7 +71,10 @@ export function messagesOver(link: Link): Messages {
 
 /** JSON of what tools give as objects; bytes, class instances and whatever has no JSON stay as they are. */
 function jsonText(value: unknown): string | undefined {
-  if (typeof value !== "object" || value === null || !(Array.isArray(value) || isPlain(value))) return undefined;
+  return typeof value === "object" && value !== null && (Array.isArray(value) || isPlain(value)) ? stringified(value) : undefined;
+}
+
+function stringified(value: unknown): string | undefined {
   try {
     return JSON.stringify(value);
   } catch {
@@ -81,10 +84,13 @@ function jsonText(value: unknown): string | undefined {
 
 const isPlain = (value: object): boolean => [Object.prototype, null].includes(Object.getPrototypeOf(value));
 
-/** Only texts are looked at: an image's bytes need not travel. */
+/** Only texts are looked at: an image's bytes need not travel, and JSON travels as the text that a model would get. */
 function written(given: object): Uint8Array {
-  const light = (_: string, value: unknown): unknown =>
-    typeof value === "bigint" || ArrayBuffer.isView(value) || value instanceof ArrayBuffer ? null : value;
+  const light = (key: string, value: unknown): unknown => {
+    if (typeof value === "bigint" || ArrayBuffer.isView(value) || value instanceof ArrayBuffer) return null;
+    const { type, value: json } = Object(value) as { type?: unknown; value?: unknown };
+    return key === "output" && (type === "json" || type === "error-json") ? { type, text: stringified(json) } : value;
+  };
   try {
     return encodeText(JSON.stringify(given, light));
   } catch {

@@ -104,6 +104,16 @@ test("wrong arguments are refused, and what fails leaves the text", async () => 
   assert.deepEqual(told, ["cave_ccr_budget_exceeded"]);
 });
 
+test("JSON is kept as JavaScript writes it, by either way", async () => {
+  const value = Array.from({ length: 200 }, (_, id) => ({ id, share: 0.00001 * (id + 1), big: 1e21, text: "\ud800 ü" }));
+  const result = { type: "tool-result", toolCallId: "1", toolName: "list", output: { type: "json", value } };
+  const [{ content: [{ output }] }] = await caveman.compressMessages([{ role: "tool", content: [result] }], { tools: TOOLS });
+  assert.equal(output.type, "text");
+  assert.equal(output.value, await caveman.wrapTool(() => value, { name: "list", tools: TOOLS })());
+  const [, handle] = /<<ccr:(ccr_[0-9a-f]{32})>>/.exec(output.value);
+  assert.equal(await caveman.retrieveText(handle), JSON.stringify(value));
+});
+
 test("wrapTool: a function", async () => {
   const readLog = caveman.wrapTool(async function read_log(lines) { return LOG.slice(0, lines); }, { tools: TOOLS });
   assert.match(await readLog(LOG.length), /entries elided/);

@@ -5,6 +5,7 @@ import Anthropic from "@anthropic-ai/sdk";
 import { HumanMessage } from "@langchain/core/messages";
 import { FakeListChatModel } from "@langchain/core/utils/testing";
 import { convertToOpenAITool } from "@langchain/core/utils/function_calling";
+import { functionCallingModelIds, ModelType, postInitAndCheckFieldsChatCompletion } from "@mlc-ai/web-llm";
 import { generateText, isStepCount } from "ai";
 import { MockLanguageModelV4 } from "ai/test";
 import OpenAI from "openai";
@@ -145,11 +146,21 @@ test("Anthropic: tool uses of ours become result blocks", async () => {
   assert.match(c.content, /^cave_unknown_handle: /);
 });
 
-// WebLLM needs a GPU and a model's weights; its types are checked in types.ts.
-test("WebLLM (faked engine): OpenAI's shapes", async () => {
-  const engine = { create: async ({ tools }) => ({ tool_calls: [asking("0", tools[0].function.name, JSON.stringify({ reference: handle }))] }) };
-  const message = await engine.create({ tools: webLLMTools(caveman) });
-  assert.deepEqual(await webLLMToolMessages(caveman, message, session()), [{ role: "tool", tool_call_id: "0", content: LOG }]);
+// WebLLM's models need a GPU and their weights: the engine is a fake, the check of what it is sent the library's own.
+test("WebLLM (faked engine): OpenAI's shapes, as the library checks them", async () => {
+  const create = async (request) => {
+    const checked = { ...request, messages: [...request.messages] };
+    postInitAndCheckFieldsChatCompletion(checked, functionCallingModelIds[0], ModelType.LLM);
+    assert.ok(checked.messages[0].content.includes(JSON.stringify(request.tools))); // they went into its system prompt
+    if (request.messages.length > 1) return { content: "done" };
+    return { role: "assistant", content: null, tool_calls: [asking("0", request.tools[0].function.name, JSON.stringify({ reference: handle }))] };
+  };
+  const tools = webLLMTools(caveman);
+  const messages = [{ role: "user", content: "what happened?" }];
+  messages.push(await create({ messages, tools }));
+  messages.push(...(await webLLMToolMessages(caveman, messages[1], session())));
+  assert.deepEqual(messages[2], { role: "tool", tool_call_id: "0", content: LOG });
+  assert.equal((await create({ messages, tools })).content, "done");
 });
 
 // The model and its classes are fakes; test_prompt_api.py has Chromium's own classes.
