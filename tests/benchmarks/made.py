@@ -5,7 +5,9 @@ from __future__ import annotations
 import json
 import sys
 from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
+from urllib.parse import quote
 
 sys.path.insert(0, str(Path(__file__).parents[1]))
 from corpus.make import NAMES, PARAGRAPH, Dice, csv_lines, log_lines, orders
@@ -24,6 +26,31 @@ def grown(piece: Callable[[int], str], size: int) -> str:
     return "".join(out)
 
 
+QUESTION = "which order was verified by worker-2"
+
+
+def selector(payload: bytes, kind: str) -> str:
+    """One that fits a payload of this type: an element or member of JSON, two rows of a table, else a line, each from
+    the middle."""
+    with suppress(ValueError):
+        value = json.loads(payload)
+        if isinstance(value, list) and value:
+            return f"/{len(value) // 2}"
+        if isinstance(value, dict) and value:
+            return "/" + quote(list(value)[len(value) // 2].replace("~", "~0").replace("/", "~1"), safe="~")
+    half = payload.count(b"\n") // 2
+    return f"row={half + 1}-{half + 2}" if kind == "tabular" and half else f"line={half},{half + 1}"
+
+
+def plain(size: int) -> dict[str, str]:
+    """JSON, a log and CSV of about ``size`` bytes: quickly made, however large."""
+    return {
+        "json": json.dumps(orders(max(4, size // 150))),
+        "log": "\n".join(log_lines(size // 85, 2)),
+        "tabular": "\n".join(csv_lines(size // 30, 4, ",")),
+    }
+
+
 def payloads(size: int) -> dict[str, bytes]:
     """Format → a payload of about ``size`` bytes."""
     dice = Dice(size)
@@ -31,12 +58,9 @@ def payloads(size: int) -> dict[str, bytes]:
     def word() -> str:
         return dice.pick(*WORDS)
 
-    log = "\n".join(log_lines(size // 85, 2))
-    made: dict[str, str] = {
-        "json": json.dumps(orders(max(4, size // 150))),
-        "log": log,
-        "tabular": "\n".join(csv_lines(size // 30, 4, ",")),
-        "envelope": json.dumps({"content": [{"type": "text", "text": log[: size * 9 // 10]}]}),
+    made = plain(size)
+    made |= {
+        "envelope": json.dumps({"content": [{"type": "text", "text": made["log"][: size * 9 // 10]}]}),
         "text": grown(
             lambda i: (
                 (f"# Chapter {i // 9}\n" if i % 9 == 0 else "")

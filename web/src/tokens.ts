@@ -23,8 +23,14 @@ interface Inside {
   readonly bytePairNonUtfSortedEncoder: readonly (readonly [Uint8Array, number])[];
 }
 
+/** Tokens of a text; it remembers pieces that it has counted until it is told to forget them. */
+interface Counting {
+  (text: string): number;
+  forget(): void;
+}
+
 /** gpt-tokenizer's o200k_base, less two slips that make it count other than the reference does. */
-function exactCount(): (text: string) => number {
+function exactCount(): Counting {
   const params = O200KBase(ranks);
   const core = new BytePairEncodingCore(params);
   const inside = core as unknown as Inside;
@@ -43,10 +49,11 @@ function exactCount(): (text: string) => number {
     .replaceAll(String.raw`\s`, `[${space}]`)
     .replaceAll(String.raw`\S`, `[^${space}]`);
   const exact = new RegExp(pattern, "gu");
-  return (text) => {
+  const counting = (text: string): number => {
     inside.tokenSplitRegex = /[\u0085\ufeff]/.test(text) ? exact : params.tokenSplitRegex;
     return core.countNative(text);
   };
+  return Object.assign(counting, { forget: () => core.clearMergeCache() });
 }
 
 // Whole pieces of the tokenizer's pattern, a few at a time: simpler patterns than its own, and fewer pieces to look up.
@@ -59,7 +66,7 @@ const BLOCK = 4096; // characters looked at for what is not ASCII
 const REMEMBERED = 1 << 16;
 
 /** Counts by chunks, remembering what it has counted. */
-function chunkCount(): (text: string) => number {
+function chunkCount(): Counting {
   const exact = exactCount();
   const known = new Map<string, number>();
   const countChunk = (chunk: string): number => {
@@ -70,7 +77,7 @@ function chunkCount(): (text: string) => number {
     }
     return tokens;
   };
-  return (text) => {
+  const counting = (text: string): number => {
     let total = 0;
     for (let start = 0; start < text.length; ) {
       const stop = safeCut(text, start + BLOCK);
@@ -80,6 +87,11 @@ function chunkCount(): (text: string) => number {
     }
     return total;
   };
+  const forget = (): void => {
+    known.clear();
+    exact.forget();
+  };
+  return Object.assign(counting, { forget });
 }
 
 /** The first place from `at` on where counts add up, or the text's end. */
@@ -89,7 +101,10 @@ function safeCut(text: string, at: number): number {
 }
 const SAFE = /[A-Za-z0-9](?=[^A-Za-z0-9'\x80-\uffff])/g;
 
-let count: ((text: string) => number) | undefined;
+let count: Counting | undefined;
+
+/** Forgets what was counted, for who measures counting; the product never does. */
+export const forgetCounted = (): void => count?.forget();
 
 /** Ordinary encoding: `<|endoftext|>` in a payload is text like any other. */
 export const o200k: Counter = {
