@@ -1,4 +1,7 @@
-"""Makes the demo's payloads, the same bytes every time: `python web/demo/make_samples.py FOLDER`"""
+"""Puts the demo's payloads into a folder, those that are made with the same bytes every time.
+
+python web/demo/make_samples.py FOLDER
+"""
 
 from __future__ import annotations
 
@@ -97,7 +100,6 @@ SAMPLES = {"orders.json": orders, "service.log": service_log, "readings.csv": re
 # Of the golden files, one for each other kind.
 GOLDEN = {
     "reference.html": "html/reference",
-    "inventory.py": "code/python",
     "history.diff": "diff/git_log",
     "hits.txt": "search-result/grep",
     "manifests.yaml": "config/documents",
@@ -107,7 +109,13 @@ GOLDEN = {
     "tools.json": "toolschema/mcp_pretty",
     "mcp.json": "json/envelope",
 }
-CORPUS = Path(__file__).parents[2] / "tests" / "corpus"
+# Files of this project, as they are.
+REAL = {
+    "select.py": "src/caveman_wasm/select.py",
+    "README.md": "README.md",
+    "package-lock.json": "web/package-lock.json",
+}
+PROJECT = Path(__file__).parents[2]
 
 
 def main(folder: Path) -> None:
@@ -116,7 +124,9 @@ def main(folder: Path) -> None:
     for name, make in SAMPLES.items():
         (folder / name).write_bytes(make().encode())
     for name, golden in GOLDEN.items():
-        (folder / name).write_bytes((CORPUS / f"{golden}.in").read_bytes())
+        (folder / name).write_bytes((PROJECT / "tests" / "corpus" / f"{golden}.in").read_bytes())
+    for name, real in REAL.items():
+        (folder / name).write_bytes((PROJECT / real).read_bytes())
     for name, record in RECORDED.items():
         (folder / "incident" / name).write_bytes(record().encode())
 
