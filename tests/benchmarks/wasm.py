@@ -259,7 +259,11 @@ def table(where: str, ask: Ask, folder: Path, arguments: argparse.Namespace) -> 
         f"{where:31}{'KB':>5}{'yard. ms':>9}{'compress':>9}{'':13}{'llmtrim':>9}{'':13}{heads}   kept  llmtr.  {stages}"
     )
     rows: list[dict[str, Any]] = []
+    seen: set[bytes] = set()  # what was retrieved is not shortened again
     for name, payload in inputs(arguments):
+        if payload in seen:
+            continue
+        seen.add(payload)
         rows.append(measured(ask, folder, name, payload, arguments.repeats))
         print(line(rows[-1]), flush=True)
     summary(where, rows)
