@@ -259,8 +259,8 @@ def _output(path: tuple[str | int, ...], output: object, tool: str) -> Iterator[
     if kind in ("text", "error-text") and isinstance(value, str):
         yield (*path, "value"), tool, value, ""
     elif kind in ("json", "error-json"):
-        text = known["text"] if isinstance(known.get("text"), str) else _json(value)
-        if text is not None:
+        text = _json(value) if "value" in known else known.get("text")
+        if isinstance(text, str):
             yield path, tool, text, "text" if kind == "json" else "error-text"
     elif kind == "content":
         yield from _content((*path, "value"), value, tool)
