@@ -11,6 +11,7 @@ import json
 from collections.abc import Awaitable, Callable, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import fields, replace
+from functools import cache
 from io import BytesIO
 from typing import Any, Final
 
@@ -408,7 +409,13 @@ def _failure(code: str, message: str, reference: str | None) -> str:
 
 def _camel_fields(value: Any) -> dict[str, Any]:
     """A dataclass as a page knows it."""
-    return {_camel(field.name): getattr(value, field.name) for field in fields(value)}
+    return {camel: getattr(value, name) for name, camel in _names(type(value))}
+
+
+@cache
+def _names(kind: type) -> tuple[tuple[str, str], ...]:
+    """A dataclass's fields, in Python's and in JavaScript's spelling: a report has thousands of markers."""
+    return tuple((field.name, _camel(field.name)) for field in fields(kind))
 
 
 def _camel(name: str) -> str:
