@@ -407,7 +407,7 @@ def _failure(code: str, message: str, reference: str | None) -> str:
     return json.dumps({"error": {"code": code, "message": message, "reference": reference}})
 
 
-def _camel_fields(value: Any) -> dict[str, Any]:
+def _camel_fields(value: object) -> dict[str, Any]:
     """A dataclass as a page knows it."""
     return {camel: getattr(value, name) for name, camel in _names(type(value))}
 
