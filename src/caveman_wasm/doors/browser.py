@@ -407,17 +407,12 @@ def _failure(code: str, message: str, reference: str | None) -> str:
     return json.dumps({"error": {"code": code, "message": message, "reference": reference}})
 
 
-def _camel_fields(value: object) -> dict[str, Any]:
+def _camel_fields(value: Any) -> dict[str, Any]:
     """A dataclass as a page knows it."""
-    return {camel: getattr(value, name) for name, camel in _names(type(value))}
+    return {_camel(field.name): getattr(value, field.name) for field in fields(value)}
 
 
 @cache
-def _names(kind: type) -> tuple[tuple[str, str], ...]:
-    """A dataclass's fields, in Python's and in JavaScript's spelling: a report has thousands of markers."""
-    return tuple((field.name, _camel(field.name)) for field in fields(kind))
-
-
 def _camel(name: str) -> str:
     head, *tail = name.split("_")
     return head + "".join(map(str.capitalize, tail))
