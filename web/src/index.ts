@@ -113,7 +113,10 @@ export interface Caveman extends Messages {
   listObjects(sessionId: string, options?: { readonly limit?: number }): Promise<readonly ObjectInfo[]>;
   /** Changes what of an object may change. */
   setObjectState(reference: string, state: ObjectState): Promise<ObjectInfo>;
-  /** Ends the worker and frees all of it; what is pending rejects with `cave_worker_lost`. */
+  /**
+   * Ends the worker and frees all of it; what is pending rejects with `cave_worker_lost`. With `inline` Python's memory
+   * stays until its thread ends.
+   */
   close(): void;
 }
 
