@@ -15,8 +15,11 @@ from typing import Any, Final
 import caveman_wasm
 from caveman_wasm.doors.browser import BrowserDoor
 
-# What the standard library imports late, by functions that the package calls.
-_LATE: Final = "_strptime calendar csv datetime decimal fractions random unicodedata pyodide.webloop".split()
+# What is imported late, by the package's own functions or by the standard library's that they call.
+_LATE: Final = [
+    *("_strptime", "calendar", "csv", "datetime", "decimal", "fractions", "gzip", "importlib.resources"),
+    *("random", "unicodedata", "urllib.parse", "pyodide.webloop"),
+]
 _NATIVE: Final = ("caveman_wasm.__main__", "caveman_wasm.store.sqlite", "caveman_wasm.doors.")
 
 
@@ -46,7 +49,7 @@ def import_all() -> None:
 
 
 def try_out(folder: str) -> None:
-    """Compress and retrieve each file, so that tables are made, patterns compiled and code specialised; keep no trace."""
+    """Compress and retrieve each file: tables are made, patterns compiled, code specialised; keep no other trace."""
     door = BrowserDoor(_Estimate())
     _ended(door.call("open"))
     for sample in filter(Path.is_file, sorted(Path(folder).iterdir())):
@@ -65,11 +68,12 @@ def try_out(folder: str) -> None:
 def wipe() -> None:
     """Fill what is free with zeros, once memory cannot grow: what was there packs badly, and was of the samples."""
     gc.collect()
-    held: list[bytes] = []
-    for size in (1 << 20, 1 << 16, 1 << 13, 1 << 10, *range(480, 0, -16)):
+    held: list[bytes | None] = [None] * (1 << 18)  # it must not grow either
+    places = iter(range(len(held)))
+    for size in (1 << 20, 1 << 16, *range(4104, 0, -16)):
         with suppress(MemoryError):
-            while True:
-                held.append(bytes(size))
+            for place in places:
+                held[place] = bytes(size)
 
 
 def _ended(call: Coroutine[Any, Any, Any]) -> Any:
