@@ -108,8 +108,8 @@ build() {
   build_wheel
   fetch_wheels build/page-wheels web/wheels.txt
   limit 120 "$PY" web/pyodide_folder.py "$DIST/pyodide" build/wheel/*.whl build/page-wheels/*.whl
-  limit 120 node web/snapshot.mjs "$DIST/pyodide"
   limit 60 "$PY" web/demo/make_samples.py "$DIST/samples"
+  limit 120 node web/snapshot.mjs "$DIST/pyodide" "$DIST/samples"
   limit 300 node web/build.mjs "$DIST" # after all else: it lists the folder for the service worker
   limit 60 node web/vscode/build.mjs
 }

@@ -13,7 +13,7 @@ import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-from playwright.sync_api import Browser, Playwright, sync_playwright
+from playwright.sync_api import Browser, BrowserContext, Playwright, sync_playwright
 from serve import CSP, make_server
 
 # As root there is no sandbox, and nothing of Chromium's own business may go out or come in.
@@ -54,6 +54,12 @@ def serving(folder: str, csp: str = CSP) -> Iterator[str]:
 def launch(playwright: Playwright) -> Browser:
     """Headless Chromium: the one that build_wasm.sh found, or Playwright's own."""
     return playwright.chromium.launch(executable_path=os.environ.get("CHROMIUM") or None, args=FLAGS, timeout=60_000)
+
+
+def launch_profile(playwright: Playwright, folder: str) -> BrowserContext:
+    """The same with a profile on disk, which lasts beyond it."""
+    executable = os.environ.get("CHROMIUM") or None
+    return playwright.chromium.launch_persistent_context(folder, executable_path=executable, args=FLAGS, timeout=60_000)
 
 
 def round_trip(folder: str) -> dict[str, object]:

@@ -23,6 +23,8 @@ interface Made {
   /** SHA-256 of pyodide-lock.json, which names the wheel by its hash. */
   readonly lock: string;
   readonly sha256: string;
+  /** How many it has, unpacked. */
+  readonly bytes: number;
 }
 
 const quiet = (): void => {};
@@ -89,32 +91,82 @@ function plain(runtime: Runtime, folder: URL, compiled?: Promise<unknown>): Prom
   return compiled ? Promise.race([started, compiled.then(() => started)]) : started;
 }
 
-async function fromSnapshot(runtime: Runtime, folder: URL, compiled: Promise<WebAssembly.Module>): Promise<PyodideAPI> {
-  const script = import(/* @vite-ignore */ new URL("pyodide.asm.mjs", folder).href);
-  script.catch(quiet); // it is awaited later
-  const [made, lock, packed] = await Promise.all([
-    bytes(new URL("snapshot.json", folder)),
-    bytes(new URL("pyodide-lock.json", folder)),
-    bytes(new URL("snapshot.bin", folder)),
-  ]);
-  const memory = unpacked(packed); // while it is hashed; nothing uses it before it is checked
-  memory.catch(quiet);
-  await requireMatch(JSON.parse(text(made)) as Made, runtime.version, lock, packed);
-  await script; // a failure shows here rather than as a start that never ends
-  const module = await compiled; // an engine that still has it does not compile the same bytes again for Pyodide
-  const pyodide = await runtime.loadPyodide({
+type CreateModule = NonNullable<NonNullable<Parameters<Runtime["loadPyodide"]>[0]>["createPyodideModule"]>;
+
+async function fromSnapshot(runtime: Runtime, folder: URL, compiled: Promise<unknown>): Promise<PyodideAPI> {
+  const script = import(/* @vite-ignore */ new URL("pyodide.asm.mjs", folder).href) as Promise<{ default: CreateModule }>;
+  const about = new URL("snapshot.json", folder);
+  const made = bytes(about).then((json) => JSON.parse(text(json)) as Made);
+  const lock = bytes(new URL("pyodide-lock.json", folder));
+  const packed = bytes(new URL("snapshot.bin", folder));
+  const room = made.then(({ bytes }) => new Uint8Array(bytes));
+  const ready = Promise.all([requireMatch(made, runtime.version, lock, packed), unpack(packed, room)]); // used only if both succeed
+  const loading = runtime.loadPyodide({
     indexURL: folder.href,
-    lockFileContents: text(lock),
+    lockFileContents: lock.then(text),
     stdout: quiet,
-    _loadSnapshot: await memory,
+    ...(inWorker && { stdLibURL: about.href }), // fetched in any case, and this is small
+    _loadSnapshot: room,
+    createPyodideModule: async (settings) => {
+      const instantiate = settings.instantiateWasm!;
+      const instantiateWasm: typeof instantiate = (imports, receive) =>
+        instantiate(imports, (instance, module) => {
+          const restored = ready.then(async () => restore(await room, instance));
+          restored.then(() => receive(instance, module), quiet); // below it is seen that `ready` failed
+        });
+      return (await script).default(Object.assign(settings, { instantiateWasm }));
+    },
   });
-  void module;
+  const [pyodide] = await Promise.all([loading, ready, script, compiled]); // Pyodide itself might wait for ever
+  if (inWorker) fetchLate(pyodide, new URL("python_stdlib.zip", folder));
   pyodide.runPython("import random\nrandom.seed()"); // it would be the same in every page
   return pyodide;
 }
 
-async function requireMatch(made: Made, version: string, lock: Uint8Array, packed: Uint8Array): Promise<void> {
-  const right = made.pyodide === version && made.lock === (await sha256(lock)) && made.sha256 === (await sha256(packed));
+/** The snapshot's memory is written as its difference from what the WebAssembly begins with: undo that. */
+function restore(snapshot: Uint8Array<ArrayBuffer>, instance: WebAssembly.Instance): void {
+  const first = new Uint32Array((instance.exports["memory"] as WebAssembly.Memory).buffer);
+  const header = new Uint32Array(snapshot.buffer, 0, 2)[1]!; // bytes before the memory
+  const memory = new Uint32Array(snapshot.buffer, header);
+  for (let at = 0; at < memory.length; at++) memory[at]! ^= first[at]!;
+}
+
+/** Only there may a request block, which a late import needs. */
+const inWorker = "WorkerGlobalScope" in globalThis && "XMLHttpRequest" in globalThis;
+
+/**
+ * The snapshot has the modules that the package uses, and the list of all others: the standard library's archive is
+ * fetched when one of those is imported.
+ */
+function fetchLate({ FS, ERRNO_CODES }: PyodideAPI, archive: URL): void {
+  const { node } = FS.lookupPath("/lib/python314.zip");
+  const { stream_ops } = node;
+  const open = (): void => {
+    const request = new XMLHttpRequest();
+    request.open("GET", archive, false);
+    request.responseType = "arraybuffer";
+    try {
+      request.send();
+    } catch {
+      // no network: its status is 0
+    }
+    if (request.status !== 200) throw new FS.ErrnoError(ERRNO_CODES["EIO"]);
+    node.contents = new Uint8Array(request.response as ArrayBuffer);
+    node.usedBytes = node.contents.length;
+    node.stream_ops = stream_ops;
+  };
+  node.stream_ops = { ...stream_ops, open };
+}
+
+async function requireMatch(
+  said: Promise<Made>,
+  version: string,
+  lock: Promise<Uint8Array>,
+  packed: Promise<Uint8Array>,
+): Promise<void> {
+  const made = await said;
+  const right =
+    made.pyodide === version && made.lock === (await sha256(await lock)) && made.sha256 === (await sha256(await packed));
   if (!right) throw new Error("the snapshot is of another build");
 }
 
@@ -126,8 +178,16 @@ async function bytes(url: URL): Promise<Uint8Array<ArrayBuffer>> {
 
 const text = (utf8: Uint8Array): string => new TextDecoder().decode(utf8);
 
-const unpacked = (gzip: Uint8Array<ArrayBuffer>): Promise<ArrayBuffer> =>
-  new Response(new Blob([gzip]).stream().pipeThrough(new DecompressionStream("gzip"))).arrayBuffer();
+async function unpack(gzip: Promise<Uint8Array<ArrayBuffer>>, into: Promise<Uint8Array>): Promise<void> {
+  const [packed, room] = await Promise.all([gzip, into]);
+  const pieces = new Blob([packed]).stream().pipeThrough(new DecompressionStream("gzip")).getReader();
+  let at = 0;
+  for (let next = await pieces.read(); !next.done; next = await pieces.read()) {
+    room.set(next.value, at);
+    at += next.value.length;
+  }
+  if (at !== room.length) throw new Error("the snapshot is not whole");
+}
 
 async function sha256(data: Uint8Array<ArrayBufferLike>): Promise<string> {
   const digest = new Uint8Array(await crypto.subtle.digest("SHA-256", data as Uint8Array<ArrayBuffer>));
