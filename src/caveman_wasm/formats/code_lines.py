@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
-from functools import cache
+from functools import lru_cache
 from itertools import accumulate
 from typing import Final
 
@@ -98,7 +98,7 @@ def _mask(text: str, language: Language) -> tuple[str, list[bool]]:
     return "".join(pieces), inside
 
 
-@cache
+@lru_cache(maxsize=4096)  # a line's brackets may be anything
 def _effect(brackets: str) -> tuple[int, int, str]:
     """Least depth within a line, depth after it (both relative), and the last bracket left open."""
     depth = low = 0
