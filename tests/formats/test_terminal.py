@@ -191,10 +191,20 @@ _PIECES = st.sampled_from(
     ]
 )
 _OUTPUT = st.lists(_PIECES, max_size=80).map("".join).map(str.encode)
+_TORN = st.lists(
+    _PIECES.map(str.encode) | st.binary(max_size=4) | st.sampled_from([b"\x80", b"\xe2", b"\x1b[2D", b"\x1b[3G"])
+).map(b"".join)
+
+
+def test_a_cursor_goes_back_over_bytes_that_are_no_character() -> None:
+    torn = b"ab\x1b[m\x80\x08x"  # the rest of a character stands alone behind an escape
+    rewritten = TERMINAL.rewrite(source(torn))
+    assert rewritten is not None
+    assert rewritten.text == "ax\x80\n"
 
 
 @settings(max_examples=300, deadline=None)
-@given(_OUTPUT | st.binary(max_size=200))
+@given(_OUTPUT | _TORN)
 def test_any_bytes_are_redrawn_into_slices_of_them(payload: bytes) -> None:
     text = source(payload)
     rewritten = TERMINAL.rewrite(text)

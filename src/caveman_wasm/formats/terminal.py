@@ -229,7 +229,9 @@ class _Screen:
         width = self._width(span)
         self.purse -= width // 16
         if n < 0:
-            n = max(width + n, 0)
+            n = width + n
+            if n <= 0:  # also of bytes without width, which a cursor that moves left must leave behind
+                return (start, start), span
         if n >= width:
             return span, (stop, stop)
         if start < 0:
