@@ -29,7 +29,8 @@ from typing import Final
 
 from caveman_wasm.errors import InvalidReference
 from caveman_wasm.formats.json_records import MAX_DEPTH, depth_ok
-from caveman_wasm.formats.tabular import TABULAR, Rows, row_spans
+from caveman_wasm.formats.tabular import TABULAR
+from caveman_wasm.formats.tabular_rows import Rows, row_spans
 from caveman_wasm.model import source
 from caveman_wasm.references import Reference
 

@@ -10,7 +10,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from caveman_wasm.formats.tabular import TABULAR, Rows
+from caveman_wasm.formats.tabular import TABULAR
+from caveman_wasm.formats.tabular_rows import Rows
 from caveman_wasm.model import OPAQUE, Document, Group, plain, source
 
 

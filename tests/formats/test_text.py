@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from caveman_wasm import Engine, open_memory
-from caveman_wasm.formats.tabular import Rows
+from caveman_wasm.formats.tabular_rows import Rows
 from caveman_wasm.formats.text import TEXT
 from caveman_wasm.model import Document, Group, plain, source
 

@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Final
 
-from caveman_wasm.formats.tabular import Rows, pipe_rows
+from caveman_wasm.formats.tabular_rows import Rows, pipe_rows
 from caveman_wasm.formats.text_blocks import FENCE, ITEM, TITLE, Block, Kind, Lines, blocks, fenced
 from caveman_wasm.formats.text_sentences import LONG, SPACE, cut, sentences
 from caveman_wasm.model import Document, Group, Rewritten, plain, source

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from itertools import accumulate
 from typing import Final, Literal
 
-from caveman_wasm.formats.tabular import is_rule
+from caveman_wasm.formats.tabular_rows import is_rule
 from caveman_wasm.formats.text_sentences import SENTENCE, SPACE, signs
 from caveman_wasm.model import plain
 
