@@ -21,7 +21,18 @@ from typing import Any, Final
 
 from caveman_wasm import cutting, markers
 from caveman_wasm.check_claims import examine, uncovered
-from caveman_wasm.check_fields import JsonUnit, LogUnit, Table, TagUnit, Unit, cells, said_unit, table
+from caveman_wasm.check_fields import (
+    RECORD,
+    JsonUnit,
+    LogUnit,
+    Table,
+    TagUnit,
+    Unit,
+    cells,
+    record_head,
+    said_unit,
+    table,
+)
 from caveman_wasm.check_places import Part, Stand, cuts_of
 from caveman_wasm.engine import Engine
 from caveman_wasm.model import Document, Marker, Result, plain, raw, source
@@ -336,6 +347,13 @@ def _counted(part: Part, stand: Stand) -> Iterator[tuple[int, str]]:
         if all(counts) or part.document.format == "json":
             yield sum(counts), "the original"
     elif stand.marker.noun == "rows" and part.document.origin is None and (form := _table(part, stand)) is not None:
+        if form == "lines":
+            head = record_head(plain(slices[0]))
+            blocks = [
+                len(RECORD.findall(s)) or sum(line.startswith(head) for line in plain(s).split("\n")) for s in slices
+            ]
+            yield sum(blocks), "the original"
+            return
         read = (
             csv.reader(re.split(r"(?<=[\r\n])", plain(s)), delimiter=form) if form != "pipes" else _full(s)
             for s in slices

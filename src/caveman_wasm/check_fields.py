@@ -457,18 +457,23 @@ def said_unit(form: str, noun: str, text: str) -> SaidUnit:
 
 @dataclass(frozen=True)
 class Table:
-    """How rows are written: between ``mark``s, or between pipes; ``names`` by the header, or by position."""
+    """How rows are written: between ``mark``s, between pipes, or a line a cell; ``names`` by the header, or by
+    position."""
 
     mark: str
     names: Sequence[str]
 
     def unit(self, row: str) -> RowUnit:
+        if self.mark == "lines":
+            return RowUnit(*_lines_of_record(row))
         return RowUnit(self.names, cells(row, self.mark))
 
 
 def table(head: str, row: str) -> Table | None:
     """The table under ``head`` (all that stands before its first row) of which ``row`` is one; None for columns of
     fixed width."""
+    if RECORD.match(row) or re.match(r"\s*[^\s=|,;][^=|,;\n]* = .*\n", row):
+        return Table("lines", ())
     rule = r"[-=+|:\s\u2500-\u2570]*"
     lines = [line for line in re.split(r"[\r\n]+", head) if line.strip() and not re.fullmatch(rule, line)]
     if row.lstrip().startswith(("|", "\u2502", "\u2503", "\u2551")):
@@ -479,6 +484,31 @@ def table(head: str, row: str) -> Table | None:
         return None
     _, mark = max(found)
     return _named(mark, [head] if lines else [], cells(row, mark))
+
+
+RECORD: Final = re.compile(r"(?m)^(?:\*+ \d+\. row \*+|-\[ RECORD \d+ \].*)\r?$")
+
+
+def record_head(row: str) -> str:
+    """What stands before the value on the first line of a record with a line a cell."""
+    sign = "|" if row.startswith("-") else ":" if row.startswith("*") else "="
+    first = next((line for line in row.split("\n") if not RECORD.fullmatch(line)), "")
+    return first[: first.find(sign) + 1]
+
+
+def _lines_of_record(row: str) -> tuple[list[str], list[str]]:
+    """Names and values of a record with a line a cell; a value of several lines takes all of them."""
+    head = record_head(row)
+    names: list[str] = []
+    values: list[str] = []
+    for line in re.split("\r?\n", row):
+        said = line[: len(head)].strip()
+        if head and said[1:] and said[-1] == head[-1]:
+            names.append(said[:-1].strip())
+            values.append(line[len(head) :].strip(" "))
+        elif values:
+            values[-1] += "\n" + line
+    return names, values
 
 
 def _named(mark: str, header: Sequence[str], row: Sequence[str]) -> Table | None:

@@ -70,6 +70,7 @@ from caveman_wasm.detect_patterns import (
     PLAIN_DIFF_LINE,
     PLAYWRIGHT,
     PROSE,
+    RECORDS,
     REDRAWING,
     REMARK,
     REMARKED,
@@ -413,7 +414,13 @@ def _after_comments(head: str) -> str:
 
 
 def _tabular(sample: _Sample) -> bool:
-    return _drawn_table(sample) or _fixed_width(sample.lines) or any(_separated(sample, mark) for mark in "\t,;|")
+    if _drawn_table(sample) or _fixed_width(sample.lines) or any(_separated(sample, mark) for mark in "\t,;|"):
+        return True
+    if not RECORDS.match(sample.text):
+        return False
+    from caveman_wasm.formats.tabular_vertical import vertical
+
+    return vertical(sample.text, "\n", 0) is not None
 
 
 def _drawn_table(sample: _Sample) -> bool:

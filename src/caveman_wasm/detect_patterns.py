@@ -66,6 +66,7 @@ __all__ = [
     "PLAIN_DIFF_LINE",
     "PLAYWRIGHT",
     "PROSE",
+    "RECORDS",
     "REDRAWING",
     "REMARK",
     "REMARKED",
@@ -203,6 +204,9 @@ TEMPLATE: Final = pattern(r"\s*\{[%{#].*[%}#]\}\s*$")
 HEADING: Final = pattern(r"#{1,6} \S")
 RULE: Final = pattern(r"\s*\|?\s*:?-{2,}:?\s*(?:\|\s*:?-+:?\s*)+\|?\s*")  # under a Markdown table's head
 BOX_RULE: Final = pattern(r"\+(?:[-=]+\+)+|-+(?:\+-+)+")  # mysql's, psql's
+RECORDS: Final = pattern(  # of a database shell, with a line a column
+    r"(?:[^\n]*\n){0,9}?(?:\*{20,} 1\. row \*{20,}|-\[ RECORD 1 \])| {0,60}\S[^=\n]{0,60} = "
+)
 ONE_RULE: Final = pattern(r"-{4,}\s*")  # under the only column of a database shell's table …
 ROW_COUNT: Final = pattern(r"\n\(\d+ rows?\)\s*\Z")  # … that ends so
 BOXED: Final = pattern(r" *\xe2(?:\x94[\x80-\xbf]|\x95[\x90-\xb0])")  # drawn with lines, light, heavy or double

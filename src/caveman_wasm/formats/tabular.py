@@ -14,6 +14,7 @@ from itertools import islice, pairwise
 from typing import Final
 
 from caveman_wasm.formats.tabular_rows import BAR, Rows, Shape, is_rule, pipe_rows, row_spans
+from caveman_wasm.formats.tabular_vertical import vertical
 from caveman_wasm.model import Document, Group, Rewritten, plain
 
 __all__ = ["TABULAR", "Tabular"]
@@ -268,7 +269,13 @@ class Tabular:
         """Rows in one group (fixed-width listings: one a table); None when the text is no table."""
         newline = "\n" if "\n" in text else "\r"
         start = 3 if text.startswith("\xef\xbb\xbf") else 0
-        readings: tuple[Callable[[str, str, int], list[Group] | None], ...] = (_pipes, _one_column, _fixed, _delimited)
+        readings: tuple[Callable[[str, str, int], list[Group] | None], ...] = (
+            vertical,
+            _pipes,
+            _one_column,
+            _fixed,
+            _delimited,
+        )
         groups = next(filter(None, (read(text, newline, start) for read in readings)), None)
         if not groups:
             return None

@@ -13,7 +13,7 @@ from typing import Final, Literal
 
 from caveman_wasm.model import OPAQUE, Columns, Value, plain
 
-__all__ = ["BAR", "Rows", "Shape", "is_rule", "pipe_rows", "row_spans"]
+__all__ = ["BAR", "RECORD_RULE", "Rows", "Shape", "is_rule", "pipe_rows", "row_spans"]
 
 LEVELS: Final = 3  # columns of few values that count as kinds of rows
 SHAPES: Final = 6  # patterns of empty cells that count as kinds of rows
@@ -32,19 +32,28 @@ _NOTHING: Final = re.compile(r"(?:0+|none|null|nil|false|no|n/?a|ok|okay|success
 _DENIED: Final = re.compile(r"\b(?:no|not|non|without|never|0)[ _-]", re.IGNORECASE)
 
 
+RECORD_RULE: Final = re.compile(  # above a record of MySQL, of psql
+    r"\*{20,} \d+\. row \*{20,}|-\[ RECORD \d+ \][-+]*", re.ASCII
+)
+
+
 @dataclass(frozen=True, slots=True)
 class Shape:
     """How a row is written. ``edges`` are (start, stop) of fixed columns in characters, the last one open (-1);
-    without edges, each word is a cell."""
+    without edges, each word is a cell. A vertical record has ``names`` and ``delimiter`` on each line, the latter
+    where the first edge starts."""
 
-    kind: Literal["delimited", "pipes", "fixed"]
+    kind: Literal["delimited", "pipes", "fixed", "vertical"]
     width: int
     delimiter: str = ""
     edges: tuple[tuple[int, int], ...] = ()
+    names: tuple[str, ...] = ()
 
     def cells(self, rows: Sequence[str]) -> list[list[str] | None]:
         """The cells of each row (plain text); None for a row that cannot be read as ``width`` cells."""
-        read = {"delimited": self.delimited, "pipes": _piped, "fixed": self._fixed}[self.kind]
+        read = {"delimited": self.delimited, "pipes": _piped, "fixed": self._fixed, "vertical": self._vertical}[
+            self.kind
+        ]
         return [row if row is not None and len(row) == self.width else None for row in read(rows)]
 
     def delimited(self, rows: Sequence[str]) -> Iterable[list[str] | None]:
@@ -71,9 +80,26 @@ class Shape:
             else:
                 yield None
 
+    def _vertical(self, rows: Sequence[str]) -> Iterable[list[str] | None]:
+        at = self.edges[0][0]
+        for row in rows:
+            lines = row.replace("\r\n", "\n").split("\n")
+            if RECORD_RULE.fullmatch(lines[0]):
+                del lines[0]
+            names: list[str] = []
+            values: list[str] = []
+            for line in lines:
+                name = line[:at].strip(" ")
+                if name and line[at : at + 1] == self.delimiter:
+                    names.append(name)
+                    values.append(line[at + 1 :].strip(" "))
+                elif values:
+                    values[-1] += "\n" + line
+            yield values if tuple(names) == self.names else None
+
     def row(self, sentence: str) -> str:
         """``sentence`` (source text) as a row of this shape."""
-        if self.kind == "fixed":
+        if self.kind in ("fixed", "vertical"):
             return sentence
         if self.kind == "pipes":
             bar = self.delimiter or "|"
