@@ -158,6 +158,9 @@ def _table(text: str) -> _Table:
     document = TABULAR.split(text)
     if document is not None and isinstance(reader := document.groups[0].reader, Rows):
         delimiter, width = reader.shape.delimiter, reader.shape.width
+        if reader.shape.kind == "vertical":  # a row is a record, and where the last one ends is known
+            end = text.find(newline, reader.stops[-1]) + 1 or len(text)
+            return _Table(text, [*reader.starts, end], "", width)
         return _Table(text, _bounds(text, newline, delimiter, start), delimiter, width)
     for delimiter in "\t,;|" if len(text) <= SMALL and text[start : start + 1] not in "{[" else "":
         found = _Table(text, _bounds(text, newline, delimiter, start), delimiter, 0)

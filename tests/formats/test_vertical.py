@@ -7,6 +7,7 @@ import pytest
 from caveman_wasm.check import Options, check_payload
 from caveman_wasm.detect import detect
 from caveman_wasm.engine import Engine
+from caveman_wasm.errors import InvalidReference
 from caveman_wasm.formats.tabular import TABULAR
 from caveman_wasm.formats.tabular_rows import Rows
 from caveman_wasm.model import ABSENT, OPAQUE, Document, plain, source
@@ -89,6 +90,20 @@ def test_what_is_said_of_rows_left_out_holds(text: str) -> None:
     assert "all note=" in made.text or "first" in text
     report = check_payload(text.encode(), Options(content_type="tabular"))
     assert not report.findings
+
+
+@pytest.mark.parametrize("text", [mysql(), psql(), sqlite()], ids=["mysql", "psql", "sqlite"])
+def test_a_selected_row_is_a_record(text: str) -> None:
+    engine = Engine(open_memory())
+    made = engine.compress(text.encode())
+    assert made.recovery_handle
+    last = engine.retrieve(f"ccr://{made.recovery_handle}#row=30").decode()
+    assert last in text
+    assert "30" in last
+    assert "29" not in last
+    assert "in set" not in last
+    with pytest.raises(InvalidReference, match="#row="):
+        engine.retrieve(f"ccr://{made.recovery_handle}#cell=1,1")
 
 
 @pytest.mark.parametrize("text", [mysql(2), psql(2), sqlite(2), "Expanded display is on.\n" + psql()])
