@@ -14,7 +14,7 @@ from itertools import chain
 from math import isfinite
 from typing import Any, Final, TypeVar
 
-from caveman_wasm.facts import NUMBER, is_identifier
+from caveman_wasm.facts import NUMBER, is_identifier, numeric
 from caveman_wasm.model import ABSENT, Number, Reader, Value
 
 __all__ = ["Survey", "survey"]
@@ -65,6 +65,11 @@ class _Field:
 
     def _measure(self, start: int, values: Sequence[Value], typed: bool) -> None:
         kind = Number if typed else str
+        assert self.numbers is not None
+        if values and set(map(type, values)) == {kind} and numeric(values):  # type: ignore[arg-type]
+            self.numbers += map(float, values)  # type: ignore[arg-type]
+            self.where += range(start, start + len(values))
+            return
         distinct = set(values) - {ABSENT}
         measured = {v: float(v) for v in distinct if isinstance(v, kind) and NUMBER.fullmatch(v)}
         strange = distinct - measured.keys()
@@ -73,7 +78,6 @@ class _Field:
             return
         for v in strange:
             self.strange.setdefault(v, [start + values.index(v), 0])[1] += values.count(v)
-        assert self.numbers is not None
         if len(measured) == len(distinct) and ABSENT not in values:
             self.numbers += map(measured.__getitem__, values)  # type: ignore[arg-type]
             self.where += range(start, start + len(values))
