@@ -21,6 +21,7 @@ import re
 from collections import Counter
 from collections.abc import Collection, Iterable, Sequence
 from decimal import Context, Decimal, Inexact, localcontext
+from functools import cached_property
 from typing import Final, TypeVar
 
 from caveman_wasm.model import Number, Reader, Run, Value
@@ -124,6 +125,8 @@ _EXACT: Final = Context(prec=60, traps=[Inexact])
 
 
 def _at(values: Sequence[str], near: Sequence[float], wanted: float) -> list[str]:
+    if near.count(wanted) == 1:
+        return [values[near.index(wanted)]]
     return [v for v, number in zip(values, near, strict=True) if number == wanted]
 
 
@@ -259,6 +262,7 @@ class _Tally:
             return ""
         return f"{named(self.name)}: {', '.join(quoted(v, self.typed) for v in self.listed)}"
 
+    @cached_property
     def coverage(self) -> str:
         if not self.usable or self.absent or self.stamp or not self.ids or len(self.ids) < 3:
             return ""
@@ -270,15 +274,13 @@ class _Tally:
             self.numeric or self.kind is Number or prefix[-1] in "0123456789.+" or prefix == "-" or _LOST in prefix
         ):
             return ""  # a leading zero, a fraction, a sign, an exponent: no counting number
-        rest = [v[size:] for v in self.ids if v.startswith(prefix)]
+        rest = [v[size:] for v in self.ids if v.startswith(prefix)] if prefix else [*self.ids]
         if len(rest) < len(self.ids) or not _all(_COUNTS, rest):
             return ""
-        numbers = sorted(map(int, rest))
-        dense = numbers[-1] - numbers[0] + 1 == len(numbers)
-        ends = [
-            f"{prefix}{n}" if self.kind is Number else quoted(f"{prefix}{n}", self.typed)
-            for n in (numbers[0], numbers[-1])
-        ]
+        numbers = set(map(int, rest))
+        low, high = min(numbers), max(numbers)
+        dense = high - low + 1 == len(numbers)
+        ends = [f"{prefix}{n}" if self.kind is Number else quoted(f"{prefix}{n}", self.typed) for n in (low, high)]
         said = f"{named(self.name)}: {len(numbers)} distinct, {ends[0]}..{ends[1]}"
         return f"{said}, all {len(numbers)} present" if dense else said
 
@@ -310,7 +312,7 @@ def facts(run: Run, replaced: int, most: int | None = None) -> tuple[str, ...]:
     listed = _rosters(chosen, tallies)
     for tally in tallies:
         if (is_identifier(tally.name) or rosterable(tally.name) < 2) and tally.name not in listed:
-            chosen.add("coverage", tally.coverage())
+            chosen.add("coverage", tally.coverage)
     for tally in tallies:
         if not is_identifier(tally.name) or tally.stamp:
             chosen.add("ranges", tally.span())
@@ -380,7 +382,7 @@ def _rosters(chosen: _Room, tallies: Sequence[_Tally]) -> set[str]:
         if len(chosen.parts["rosters"]) < 2 and (rosterable(tally.name) < 2 or not chosen.parts["rosters"]):
             if tally.stamp or (rosterable(tally.name) == 2 and (tally.numeric or _WHEN.search(tally.name))):
                 continue
-            if tally.numeric and tally.total >= DENSE and tally.coverage().endswith(" present"):
+            if tally.numeric and tally.total >= DENSE and tally.coverage.endswith(" present"):
                 continue
             if chosen.add("rosters", tally.roster()):
                 listed.add(tally.name)

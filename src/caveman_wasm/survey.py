@@ -100,8 +100,12 @@ def _counted(table: _Table[_K], start: int, values: Sequence[_K], most: int) -> 
     counts = Counter(values)
     if len(counts) > most:
         return None
-    for value, first in _firsts(start, values).items():
-        table.setdefault(value, [first, 0])[1] += counts[value]
+    new = [value for value in counts if value not in table]
+    firsts = _firsts(start, values) if len(new) > 4 else {value: start + values.index(value) for value in new}
+    for value in new:
+        table[value] = [firsts[value], 0]
+    for value, n in counts.items():
+        table[value][1] += n
     return table if len(table) <= most else None
 
 
@@ -115,7 +119,8 @@ def survey(reader: Reader, n: int) -> Survey:
         stop = min(start + CHUNK, n)
         _read_fields(fields, reader, start, stop)
         _read_kinds(kinds, shapes, reader, start, stop)
-        for i, label in enumerate(reader.failures(start, stop), start):
+        labels = reader.failures(start, stop)
+        for i, label in enumerate(labels, start) if any(labels) else ():
             if label:
                 failures.setdefault(label, [i, i])[1] = i
     urgent = _failures(failures, n)

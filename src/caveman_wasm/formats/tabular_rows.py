@@ -56,6 +56,21 @@ class Shape:
         ]
         return [row if row is not None and len(row) == self.width else None for row in read(rows)]
 
+    def columns(self, rows: Sequence[str]) -> list[Sequence[Value]]:
+        """The same as columns; the cells of a row that cannot be read are opaque."""
+        quoted = [i for i, row in enumerate(rows) if '"' in row] if self.kind == "delimited" else []
+        bare = list(rows)
+        for i in quoted:
+            bare[i] = self.delimiter * (self.width - 1)
+        if self.kind == "delimited" and set(map(str.count, bare, repeat(self.delimiter))) == {self.width - 1}:
+            cells: list[Value] = [*self.delimiter.join(bare).split(self.delimiter)]  # cut once for all rows
+            for i, row in zip(quoted, self.cells([rows[i] for i in quoted]), strict=True):
+                cells[i * self.width : (i + 1) * self.width] = [OPAQUE] * self.width if row is None else row
+            return [tuple(cells[i :: self.width]) for i in range(self.width)]
+        unclear: list[Value] = [OPAQUE] * self.width
+        read = [unclear if row is None else row for row in self.cells(rows)]
+        return [*zip(*read, strict=True)] or [()] * self.width
+
     def delimited(self, rows: Sequence[str]) -> Iterable[list[str] | None]:
         if not any(map(contains, rows, repeat('"'))):
             return list(map(str.split, rows, repeat(self.delimiter)))
@@ -170,25 +185,22 @@ class Rows:
     def _table(self, first: int, last: int) -> Sequence[Sequence[Value]]:
         """The columns of rows ``first`` to ``last``, exclusive; the last ones read are remembered."""
         if self._last is None or self._last[:2] != (first, last):
-            unclear: list[Value] = [OPAQUE] * self.shape.width
-            read = [unclear if row is None else row for row in self._cells(range(first, last))]
-            table: list[Sequence[Value]] = [*zip(*read, strict=True)] or [()] * self.shape.width
-            self._last = (first, last, table)
+            self._last = (first, last, self.shape.columns(self._plain(range(first, last))))
         return self._last[2]
 
-    def _cells(self, picked: range) -> list[list[str] | None]:
+    def _plain(self, picked: range) -> list[str]:
         cut = slice(picked.start, picked.stop, picked.step)
         rows = [self.text[a:b] for a, b in zip(self.starts[cut], self.stops[cut], strict=True)]
         together = "\0".join(rows)
-        if not together.isascii():
-            decoded = plain(together).split("\0")
-            rows = decoded if len(decoded) == len(rows) else list(map(plain, rows))
-        return self.shape.cells(rows)
+        if together.isascii():
+            return rows
+        decoded = plain(together).split("\0")
+        return decoded if len(decoded) == len(rows) else list(map(plain, rows))
 
     def _levels(self) -> tuple[list[int], bool]:
         """The columns that tell kinds of rows apart, and whether empty cells do: by 2,000 rows, spread evenly."""
         total = len(self.starts)
-        read = [row for row in self._cells(range(0, total, max(1, total // 2000))) if row is not None]
+        read = [row for row in self.shape.cells(self._plain(range(0, total, max(1, total // 2000)))) if row is not None]
         table = list(zip(*read, strict=True))
         few = max(2, min(12, len(read) // 8))
         leveled = [i for n, i in sorted((len(set(column)), i) for i, column in enumerate(table)) if 2 <= n <= few]
