@@ -356,12 +356,17 @@ def _counted(part: Part, stand: Stand) -> Iterator[tuple[int, str]]:
             return
         read = (
             csv.reader(re.split(r"(?<=[\r\n])", plain(s)), delimiter=form) if form != "pipes" else _full(s)
-            for s in slices
+            for s in (_BARE_CR.sub(" ", s) if "\n" in part.before else s for s in slices)
         )
         yield sum(sum(map(bool, rows)) for rows in read), "the original"
     elif stand.marker.noun == "lines" and part.document.origin is None:
+        if "\n" in part.before:
+            slices = [_BARE_CR.sub(" ", s) for s in slices]
         full, every = sum(len(_full(s)) for s in slices), sum(len(re.split("\r\n|[\r\n]", s)) for s in slices)
         yield min(max(stand.marker.count, full), every), "the original"
+
+
+_BARE_CR: Final = re.compile(r"\r(?!\n)")  # ends a line only where nothing else does
 
 
 def _full(text: str) -> list[str]:

@@ -125,9 +125,9 @@ def examine(facts: Sequence[str], units: Sequence[Unit], replaced: int) -> list[
 
 
 def _off(claim: Claim, units: Sequence[Unit]) -> Iterable[str]:
-    only_said = [u for u in units if isinstance(u, SaidUnit) and not all(map(u.reads, _names(claim)))]
-    if only_said and claim.form != "failures":
-        return _WEAK[claim.form](claim, only_said, len(units))
+    said = [u for u in units if isinstance(u, SaidUnit)]
+    if claim.form != "failures" and not all(u.reads(name) for u in said for name in _names(claim)):
+        return _WEAK[claim.form](claim, said, len(units))
     return _CHECKS[claim.form](claim, units)
 
 
@@ -331,7 +331,7 @@ def _said_enumeration(claim: Claim, units: Sequence[SaidUnit], total: int) -> It
     if sum(n for _, n in said) != total or len({v for v, _ in said}) != len(said):
         yield f"counts do not add up to {total}"
     for value, n in said if _covered(claim.name, units) else ():
-        there = sum(u.says(_unquoted(value)) for u in units)
+        there = sum(_may_be(u, claim.name, value) for u in units)
         if value != "absent" and there < n:
             yield f"{value} stands in {there} units only"
 
@@ -341,7 +341,7 @@ def _said_roster(claim: Claim, units: Sequence[SaidUnit], total: int) -> Iterabl
     if len(said) != total:
         yield f"{len(said)} values for {total} units"
     elif _covered(claim.name, units):
-        off = [v for v, u in zip(said, units, strict=False) if not u.says(_unquoted(v))]
+        off = [v for v, u in zip(said, units, strict=False) if not _may_be(u, claim.name, v)]
         if off:
             yield f"{off[0]} does not stand in its unit"
 
@@ -350,7 +350,7 @@ def _said_ends(claim: Claim, units: Sequence[SaidUnit], total: int) -> Iterable[
     """Both ends of a range or of a coverage stand in some unit; no more values are distinct than there are units."""
     m = re.search(rf"({_VALUE})\.\.({_VALUE})", claim.text[_name_end(claim) :], re.ASCII)
     for end in (m[1], m[2]) if m and _covered(claim.name, units) else ():
-        if not any(u.says(_unquoted(end)) for u in units):
+        if not any(_may_be(u, claim.name, end) for u in units):
             yield f"{end} stands in no unit"
     counted = re.search(r": (\d+) distinct(?:.*, all (\d+) present)?", claim.text[_name_end(claim) :], re.ASCII)
     if counted and (int(counted[1]) > total or counted[2] not in (None, counted[1])):

@@ -209,7 +209,7 @@ class LogUnit:
         return self._named(name)
 
     def _named(self, name: str) -> Sequence[Token]:
-        pattern = rf"(?i)(?<![\w.-]){re.escape(name)}[\"']?[ \t]{{0,8}}([=:])[ \t]?"
+        pattern = rf"(?i)(?<![\w.-]){re.escape(name)}[\"']?[ \t]{{0,80}}([=:])[ \t]?"
         return [self._value(m[1], m.end()) for m in re.finditer(pattern, self.text, re.ASCII)]
 
     def _value(self, sign: str, at: int) -> Token:
@@ -353,7 +353,7 @@ def _changed_file(text: str) -> Values:
     counts, left = Counter[str](), [0, 0]
     for line in text.split("\n"):
         head = re.match(r"@@ -\d+(?:,(\d+))? \+\d+(?:,(\d+))? @@", line)
-        if head and max(left) <= 0:
+        if head:
             left = [1 if n is None else int(n) for n in head.groups()]
         elif max(left) > 0 and line[:1] != "\\":
             counts[line[:1]] += 1
@@ -384,7 +384,9 @@ def _directory(text: str) -> Values:
 
 _SORTS: Final = {"-": "file", "d": "directory", "l": "link", "b": "block", "c": "character", "p": "pipe", "s": "socket"}
 _LISTED: Final = re.compile(
-    r"\s*(?:\d+\s+\d+\s+)?([-dlbcps])[rwxsStT-]{9}[.+@]?\s+(?:\d+\s+)?(\S+)\s+\S+\s+([0-9.]+[KMGTPE]?)\s"
+    r"\s*(?:\d+\s+\d+\s+)?([-dlbcps])[rwxsStT-]{9}[.+@]?\s+(?:\d+\s+)?(\S+)\s+\S+\s+([0-9.]+[KMGTPE]?)\s+"
+    r"(?:\d{4}-\d\d-\d\d|[A-Z][a-z]{2}\s+\d{1,2}|\d{1,2}\s+[A-Z][a-z]{2})\s",
+    re.ASCII,
 )
 
 

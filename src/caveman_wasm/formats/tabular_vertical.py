@@ -18,7 +18,6 @@ __all__ = ["vertical"]
 
 TITLES: Final = 10  # lines there may be before the first record
 _RULE: Final = re.compile(rf"(?:{RECORD_RULE.pattern})\r?$", re.ASCII | re.MULTILINE)
-_DIGITS: Final = re.compile(r"\d{1,9}", re.ASCII)
 _COUNTED: Final = re.compile(r"\d+ rows? in set\b", re.ASCII)
 _BLANK: Final = re.compile(r"\n\r?\n(?:\r?\n)*")
 _PAIR: Final = re.compile(r" *\S(?:[^=\n]*[^=\s])? =")  # names stand to the right
@@ -28,7 +27,7 @@ def vertical(text: str, newline: str, start: int) -> list[Group] | None:
     """One group of records; None where the text is anything else."""
     if newline != "\n":
         return None
-    ruled = _ruled(text, start)
+    ruled = [m.start() for m in _RULE.finditer(text, start)]
     if ruled:
         starts, stops = _parted(text, ruled)
         at = text.find("\n", ruled[0]) + 1
@@ -47,18 +46,6 @@ def vertical(text: str, newline: str, start: int) -> list[Group] | None:
     if sum(row is not None for row in sample) * 10 < 9 * len(sample):
         return None
     return [Group(starts, stops, "records", "rows", reader=reader)]
-
-
-def _ruled(text: str, start: int) -> list[int]:
-    """Where the rules are that number records from 1 on; another one belongs to a value."""
-    starts: list[int] = []
-    expected = 1
-    for rule in _RULE.finditer(text, start):
-        number = int(_DIGITS.findall(rule[0])[0])
-        if number in (1, expected):
-            starts.append(rule.start())
-            expected = number + 1
-    return starts
 
 
 def _parted(text: str, starts: list[int]) -> tuple[list[int], list[int]]:
