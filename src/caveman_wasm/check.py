@@ -187,7 +187,7 @@ class _Check:
         for envelope in self.outer.document.envelopes:
             within = (back(envelope.start), back(envelope.stop))
             if envelope.document is not None and within in wanted:
-                text = _unescaped(self.outer.before[slice(*within)])
+                text = _unescaped(self.outer.before[slice(*within)]) if self.outer.verbatim else envelope.text
                 if text != envelope.text:
                     self.report.add(0, "", f"the string at byte {within[0]} was not decoded to what it says")
                 self.inner[within] = Part(envelope.document, text)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import json
 import re
 from time import process_time
 
@@ -194,6 +195,17 @@ _OUTPUT = st.lists(_PIECES, max_size=80).map("".join).map(str.encode)
 _TORN = st.lists(
     _PIECES.map(str.encode) | st.binary(max_size=4) | st.sampled_from([b"\x80", b"\xe2", b"\x1b[2D", b"\x1b[3G"])
 ).map(b"".join)
+
+
+def test_markers_in_coloured_json_stand_for_spans_of_the_payload() -> None:
+    rows = [{"id": i, "state": "paid" if i % 3 else "open", "note": "nothing to add"} for i in range(60)]
+    payload = re.sub(r'("\w+"):', "\x1b[34;1m\\1\x1b[0m:", json.dumps(rows, indent=2)).encode()
+    made = Engine(open_memory()).compress(payload)
+    assert made.markers
+    for marker in made.markers:
+        (start, stop), *_ = marker.spans
+        left_out = re.sub(rb"\x1b\[[0-9;]*m", b"", payload[start:stop])
+        assert len(json.loads(b"[" + left_out + b"]")) == marker.count
 
 
 def test_a_cursor_goes_back_over_bytes_that_are_no_character() -> None:

@@ -12,8 +12,8 @@ movements are line ends.
 from __future__ import annotations
 
 import re
-from bisect import bisect_right
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Final
 
 from caveman_wasm.formats.log import LOG
@@ -306,22 +306,20 @@ class _Screen:
         return spans
 
 
+@dataclass(frozen=True, slots=True)
+class _Twice(Rewritten):
+    """``outer``'s text rewritten once more, led back through both steps."""
+
+    outer: Rewritten
+    inner: Rewritten
+
+    def back(self, position: int) -> int:
+        return self.outer.back(self.inner.back(position))
+
+
 def redrawn(outer: Rewritten, inner: Rewritten | None) -> Rewritten:
     """The way back from ``inner``, a rewriting of ``outer``'s text, to what ``outer`` was made of."""
-    if inner is None:
-        return Rewritten(outer.text, outer.offsets, outer.origins)
-    offsets: list[int] = []
-    origins: list[int] = []
-    bounds = [*inner.offsets[1:], len(inner.text)]
-    for offset, stop, origin in zip(inner.offsets, bounds, inner.origins, strict=True):
-        offsets.append(offset)
-        origins.append(outer.back(origin))
-        first = bisect_right(outer.offsets, origin)
-        last = bisect_right(outer.offsets, origin + stop - offset - 1)
-        for i in range(first, last):
-            offsets.append(offset + outer.offsets[i] - origin)
-            origins.append(outer.origins[i])
-    return Rewritten(inner.text, offsets, origins)
+    return outer if inner is None else _Twice(inner.text, (), (), outer, inner)
 
 
 class _Lines:
