@@ -226,7 +226,7 @@ class _Sample:
         if not JSON_BEGINS.match(body) or body[-1] not in '}]"':
             return _NOTHING
         if not json_depth_ok(body):
-            return None  # JSON as far as one may look
+            return _NOTHING if "\x1b[" in body else None  # JSON as far as one may look, unless colours add brackets
         whole = _load(body)
         return whole if whole is not _NOTHING else _load_lines(body)
 
