@@ -12,7 +12,8 @@ import re
 from collections.abc import Sequence
 from typing import Final
 
-from caveman_wasm.formats.html_page import ALERTING, Page
+from caveman_wasm.formats.html_page import Page
+from caveman_wasm.formats.html_tag import ALERTING
 from caveman_wasm.formats.html_text import PARTS, Writer
 from caveman_wasm.formats.text import TEXT
 from caveman_wasm.model import Columns, Document, Group, Rewritten
@@ -57,7 +58,7 @@ class Html:
     def rewrite(self, text: str) -> Rewritten | None:
         """The page's text; empty where there is no mark-up at all."""
         page = Page(text)
-        return Writer(page).write() if any(event.kind == "<" for event in page.events) else Rewritten("", (), ())
+        return Writer(page).write() if page.elements else Rewritten("", (), ())
 
     def split(self, text: str) -> Document | None:
         """Cuts the text that `rewrite` made: sections, blocks, sentences, and the parts that are no content."""

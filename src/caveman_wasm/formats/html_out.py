@@ -4,15 +4,17 @@ from __future__ import annotations
 
 import re
 from html.entities import html5
+from itertools import accumulate, chain, compress
+from operator import ne, sub
 from typing import Final
 
 from caveman_wasm.formats.html_page import SPACE
-from caveman_wasm.model import source
+from caveman_wasm.model import Rewritten, source
 
 __all__ = ["BLANKS", "DOT", "Out", "decoded", "value_of"]
 
 _ENTITY: Final = re.compile(r"&(?:#([0-9]{1,9}+)|#[xX]([0-9a-fA-F]{1,8}+)|([A-Za-z][A-Za-z0-9]{1,31}+))(;?)")
-_CHANGES: Final = re.compile(rf"[{SPACE}]{{2,}}+|{_ENTITY.pattern}")
+_CHANGES: Final = re.compile(rf"  +|{_ENTITY.pattern}")
 BLANKS: Final = str.maketrans("\t\r\n\f", "    ")
 DOT: Final = source("·".encode())
 
@@ -36,85 +38,115 @@ def value_of(written: str) -> str:
 
 
 class Out:
-    """Text being made, with pairs back to the payload. Line ends and blanks wait until something follows them."""
+    """Text being made: pieces, and where in the payload each came from. Line ends and blanks wait until something
+    follows them."""
+
+    __slots__ = ("blank", "end", "indent", "lines", "origins", "pieces", "prefix")
 
     def __init__(self) -> None:
         self.pieces: list[str] = []
-        self.offsets: list[int] = []
         self.origins: list[int] = []
-        self.size = 0
         self.end = 0  # where in the payload the last piece ended
         self.lines = 0  # line ends to write before what follows
         self.blank = False
         self.prefix = ""
         self.indent = ""
-        self.fresh = True  # nothing stands on this line yet
 
     def put(self, text: str, origin: int) -> None:
         if text:
-            if not self.offsets or self.origins[-1] + self.size - self.offsets[-1] != origin:
-                self.offsets.append(self.size)
-                self.origins.append(origin)
             self.pieces.append(text)
-            self.size += len(text)
+            self.origins.append(origin)
 
     def add(self, text: str, origin: int, stop: int) -> None:
         """``text``, made of the payload's ``origin`` to ``stop``."""
         if not text:
             return
-        if self.lines or not self.size:
-            self.put("\n" * self.lines if self.size else "", self.end)
-            self.put(self.indent if not self.prefix else "", origin)
-            self.fresh, self.lines = True, 0
-        elif self.blank and not self.fresh:
-            self.put(" ", self.end)
-        self.put(self.prefix, origin)
-        self.prefix, self.blank, self.fresh = "", False, False
-        self.put(text, origin)
+        pieces, origins = self.pieces, self.origins
+        if self.lines or not pieces:
+            if self.lines and pieces:
+                pieces.append("\n" * self.lines)
+                origins.append(self.end)
+            if self.indent and not self.prefix:
+                pieces.append(self.indent)
+                origins.append(origin)
+            self.lines = 0
+        elif self.blank:
+            pieces.append(" ")
+            origins.append(self.end)
+        if self.prefix:
+            pieces.append(self.prefix)
+            origins.append(origin)
+            self.prefix = ""
+        self.blank = False
+        pieces.append(text)
+        origins.append(origin)
         self.end = stop
 
-    def flow(self, text: str, start: int, stop: int, cell: bool) -> None:
+    def flow(self, said: str, at: int, cell: bool) -> None:
         """Text of the payload with white space as one blank and character references decoded."""
-        at = start
-        for found in _CHANGES.finditer(text, start, stop):
-            self._slice(text, at, found.start(), cell)
-            if found[0][0] == "&":
-                value = decoded(found)
-                if value.strip(" "):
-                    self.add(value.replace("|", "\\|") if cell else value, found.start(), found.end())
-                else:
-                    self.blank = True
+        bare = said.strip(SPACE)
+        if not bare:
+            self.blank = self.blank or said != ""
+            return
+        if len(bare) < len(said) and said[0] in SPACE:
+            at += len(said) - len(said.lstrip(SPACE))
+            self.blank = True
+        if not bare.isprintable():
+            bare = bare.translate(BLANKS)
+        if "&" in bare or "  " in bare or (cell and "|" in bare):
+            self._changed(bare, at, cell)
+        else:
+            self.add(bare, at, at + len(bare))
+        if len(bare) < len(said) and said[-1] in SPACE:
+            self.blank = True
+
+    def _changed(self, bare: str, start: int, cell: bool) -> None:
+        at = 0
+        for found in _CHANGES.finditer(bare):
+            self._slice(bare[at : found.start()], start + at, cell)
+            at = found.end()
+            value = decoded(found) if found[0][0] == "&" else " "
+            if value.strip(" "):
+                self.add(value.replace("|", "\\|") if cell else value, start + found.start(), start + at)
             else:
                 self.blank = True
-            at = found.end()
-        self._slice(text, at, stop, cell)
+        self._slice(bare[at:], start + at, cell)
 
-    def _slice(self, text: str, start: int, stop: int, cell: bool) -> None:
-        piece = text[start:stop].translate(BLANKS)
+    def _slice(self, piece: str, at: int, cell: bool) -> None:
         bare = piece.strip(" ")
         if not bare:
-            self.blank = self.blank or bool(piece)
+            self.blank = self.blank or piece != ""
             return
-        lead = len(piece) - len(piece.lstrip(" "))
-        self.blank = self.blank or lead > 0
-        at, blank_behind = start + lead, len(piece) > lead + len(bare)
+        if piece[0] == " ":
+            at += len(piece) - len(piece.lstrip(" "))
+            self.blank = True
+        first = at
         for part in bare.split("|") if cell else (bare,):
-            if at > start + lead:
+            if at > first:
                 self.add("\\|", at - 1, at)
             self.add(part, at, at + len(part))
             at += len(part) + 1
-        self.blank = blank_behind
+        self.blank = piece[-1] == " "
 
-    def verbatim(self, text: str, start: int, stop: int) -> None:
+    def verbatim(self, said: str, start: int) -> None:
         """Preformatted text: only character references change."""
-        at = start
-        for found in _ENTITY.finditer(text, start, stop):
-            self.put(text[at : found.start()], at)
-            self.put(decoded(found), found.start())
+        at = 0
+        for found in _ENTITY.finditer(said):
+            self.put(said[at : found.start()], start + at)
+            self.put(decoded(found), start + found.start())
             at = found.end()
-        self.put(text[at:stop], at)
-        self.end, self.fresh = stop, False
+        self.put(said[at:], start + at)
+        self.end = start + len(said)
 
     def break_line(self, lines: int) -> None:
-        self.lines = max(self.lines, lines)
+        if lines > self.lines:
+            self.lines = lines
         self.blank = False
+
+    def rewritten(self) -> Rewritten:
+        """The text and the way back; pieces that follow each other in the payload too share one pair."""
+        text = "".join(self.pieces)
+        offsets = [0, *accumulate(map(len, self.pieces))][:-1]
+        moved = [*map(sub, self.origins, offsets)]
+        first = [*map(ne, moved, chain([None], moved))]
+        return Rewritten(text + "\n" if text else "", [*compress(offsets, first)], [*compress(self.origins, first)])

@@ -6,7 +6,8 @@ import re
 from typing import Final
 
 from caveman_wasm.formats.html_out import BLANKS, DOT, Out, value_of
-from caveman_wasm.formats.html_page import ALERTING, BLOCKS, NAMED, ROLE_MAIN, SPACE, Event, Node, Page, aside
+from caveman_wasm.formats.html_page import SPACE, Page
+from caveman_wasm.formats.html_tag import BLOCKS, HEADS, ROWS, SIZE, TABLES, TERMS, Tag
 from caveman_wasm.model import Rewritten
 
 __all__ = ["PARTS", "Writer"]
@@ -17,6 +18,8 @@ ALMOST_ALL: Final = 0.7  # of a page's text: what holds more is its content, wha
 DATA: Final = 2_000  # bytes of a data script (JSON-LD, embedded state) that can be found by a question
 PARTS: Final = "[Other parts of the page]"  # the line above them; text of the page cannot be equal to it
 
+_BARE: Final = frozenset(["table", "tr", "tbody", "ul", "ol", "dl", "select"])  # white space right in them is none
+_NOTHING: Final = (0,) * 8  # is in an element that holds nothing
 _SIGNS: Final = re.compile(r"[0-9A-Za-z\x80-\xff]")
 _WORD: Final = re.compile(r"[^ ]+")
 _GLYPH: Final = re.compile(  # the text of a link to the heading it stands in
@@ -29,7 +32,7 @@ class Writer:
 
     def __init__(self, page: Page) -> None:
         self.page = page
-        self.most = max(int(ALMOST_ALL * page.nodes[0].text), 400)
+        self.most = max(int(ALMOST_ALL * page.counts[SIZE]), 400)
         self.main, self.rest = Out(), Out()
         self.aside = 0  # number of the element that is being written into ``rest``
         self.inside = 0  # main elements open
@@ -48,74 +51,65 @@ class Writer:
         return self.rest if self.aside else self.main
 
     def write(self) -> Rewritten:
-        for event in self.page.events:
-            if event.kind == "t":
-                self._text(event)
-            elif event.kind == "<":
-                self._open(event)
-            elif event.kind == ">":
-                self._close(event)
+        for kind, tag, said, at, node in self.page.events:
+            if kind == "t":
+                self._text(tag, said, at, node)
+            elif kind == "<":
+                self._open(tag, at, node)
+            elif kind == ">":
+                self._close(tag, at, node)
             else:
-                self._raw(event)
+                self._raw(tag, said, at)
         return self._whole()
 
     def _whole(self) -> Rewritten:
         main, rest = self.main, self.rest
-        if rest.size:
+        if rest.pieces:
             main.prefix, main.indent = "", ""
             main.break_line(2)
             main.add(PARTS, main.end, main.end)
-            main.break_line(1)
-            main.add(rest.pieces[0], rest.origins[0], rest.origins[0])
-            shift = main.size - len(rest.pieces[0])
-            main.offsets.extend(o + shift for o in rest.offsets)
-            main.origins.extend(rest.origins)
-            main.pieces.extend(rest.pieces[1:])
-        text = "".join(main.pieces)
-        return Rewritten(text + "\n" if text else "", main.offsets, main.origins)
+            main.put("\n", main.end)
+            main.pieces += rest.pieces
+            main.origins += rest.origins
+        return main.rewritten()
 
     # ------------------------------------------------------------ text
 
-    def _text(self, event: Event) -> None:
-        text = self.page.text
-        if self.link is not None and event.node == self.link[1] and _GLYPH.fullmatch(text, event.at, event.stop):
+    def _text(self, tag: Tag, said: str, at: int, node: int) -> None:
+        if self.link is not None and node == self.link[1] and _GLYPH.fullmatch(said):
             return
         if self.pre and not self.aside:
-            self.main.verbatim(text, event.at, event.stop)
-        elif self.page.nodes[event.node].name in ("table", "tr", "tbody", "ul", "ol", "dl", "select") and not text[
-            event.at : event.stop
-        ].strip(SPACE):
+            self.main.verbatim(said, at)
+        elif tag.name in _BARE and not said.strip(SPACE):
             self.out.blank = False
         else:
-            self.out.flow(text, event.at, event.stop, self.cells >= 0)
+            (self.rest if self.aside else self.main).flow(said, at, self.cells >= 0)
 
-    def _raw(self, event: Event) -> None:
-        content = self.page.text[event.at : event.stop].strip(SPACE)
-        attributes = self.page.nodes[event.node].attributes()
-        if event.name == "title":
-            self._field("Title", event.at, event.stop)
-        elif event.name in ("script", "style"):
-            kind = attributes.get("type", "").lower()
-            data = "json" in kind
-            label = "data" if data else event.name
+    def _raw(self, tag: Tag, said: str, at: int) -> None:
+        content, stop = said.strip(SPACE), at + len(said)
+        if tag.name == "title":
+            self._field("Title", at, stop, said)
+        elif tag.name in ("script", "style"):
+            attributes = tag.attributes()
+            data = "json" in attributes.get("type", "").lower()
             size = f"{len(content)} bytes" if content else attributes.get("src", "")
-            self._part(label, size, event.at, event.stop)
+            self._part("data" if data else tag.name, size, at, stop)
             if data and content:
-                self.rest.add(" " + content[:DATA].translate(BLANKS), event.at, event.at + DATA)
-        elif event.name in ("textarea", "xmp"):
-            self.out.flow(self.page.text, event.at, event.stop, self.cells >= 0)
+                self.rest.add(" " + content[:DATA].translate(BLANKS), at, at + DATA)
+        elif tag.name in ("textarea", "xmp"):
+            self.out.flow(said, at, self.cells >= 0)
         elif content:
-            self._part("hidden part", f"{len(content)} bytes", event.at, event.stop)
+            self._part("hidden part", f"{len(content)} bytes", at, stop)
 
-    def _field(self, name: str, start: int, stop: int, value: str | None = None) -> None:
+    def _field(self, name: str, start: int, stop: int, said: str, value: str = "") -> None:
         """A line of the preamble: ``name`` and ``value``, or the payload's own text."""
         out = self.main
         out.break_line(1)
         out.prefix = f"{name}: "
-        if value is None:
-            out.flow(self.page.text, start, stop, False)
+        if said:
+            out.flow(said, start, False)
         else:
-            out.add(value_of(value), start, stop)
+            out.add(value, start, stop)
         out.prefix = ""
         out.break_line(1)
 
@@ -127,54 +121,52 @@ class Writer:
 
     # ------------------------------------------------------------ elements
 
-    def _open(self, event: Event) -> None:
-        node = self.page.nodes[event.node]
-        name = event.name
+    def _open(self, tag: Tag, at: int, node: int) -> None:
+        name = tag.name
         if self.aside:
-            self._open_aside(event, node)
+            self._open_aside(tag, at, node)
             return
-        kind = aside(node, self.inside > 0, self.most)
-        if kind:
-            self._part(kind, "", event.at, event.at)
-            self.aside = event.node
-            return
-        if name == "main" or (node.written and ROLE_MAIN.search(node.written)):
+        if tag.asks:
+            kind = tag.aside(self.page.held.get(node, _NOTHING), self.inside > 0, self.most)
+            if kind:
+                self._part(kind, "", at, at)
+                self.aside = node
+                return
+        if tag.main:
             self.inside += 1
-        if name == "meta":
-            self._meta(node, event)
-        elif name == "img":
-            self._image(node, event)
-        elif name in _OPEN:
-            _OPEN[name](self, event, node)
+        opens = _OPEN.get(name)
+        if opens is not None:
+            opens(self, tag, at, node)
         elif name in BLOCKS:
             self._block(2)
-        if name in NAMED and node.written and 0 < node.text < 20_000:
-            self._alert(node)
+        if tag.alert:
+            self._alert(tag, node)
 
-    def _open_aside(self, event: Event, node: Node) -> None:
-        if event.name == "a":
-            self._anchor(event, node)
-        elif event.name in BLOCKS or event.name == "br":
+    def _open_aside(self, tag: Tag, at: int, node: int) -> None:
+        if tag.name == "a":
+            self._anchor(tag, at, node)
+        elif tag.name in BLOCKS or tag.name == "br":
             rest = self.rest
             rest.blank = False
             if not rest.pieces[-1].endswith(("]", DOT)):
                 rest.add(" " + DOT, rest.end, rest.end)
             rest.blank = True
 
-    def _close(self, event: Event) -> None:
+    def _close(self, tag: Tag, at: int, node: int) -> None:
+        name = tag.name
         if self.aside:
-            if event.name == "a":
-                self._end_anchor(event)
-            if event.node == self.aside:
+            if name == "a":
+                self._end_anchor(tag, at, node)
+            if node == self.aside:
                 self.aside = 0
                 self.rest.blank = False
             return
-        node = self.page.nodes[event.node]
-        if event.name == "main" or (node.written and ROLE_MAIN.search(node.written)):
+        if tag.main:
             self.inside -= 1
-        if event.name in _CLOSE:
-            _CLOSE[event.name](self, event)
-        elif event.name in BLOCKS:
+        shuts = _CLOSE.get(name)
+        if shuts is not None:
+            shuts(self, tag, at, node)
+        elif name in BLOCKS:
             self._block(2)
 
     def _block(self, lines: int) -> None:
@@ -186,90 +178,92 @@ class Writer:
             out.break_line(1 if self.lists else lines)
             out.indent = "  " * len(self.lists)
 
-    def _alert(self, node: Node) -> None:
-        attributes = node.attributes()
-        found = ALERTING.search(
-            f"{attributes.get('class', '')} {attributes.get('role', '')} {attributes.get('id', '')}"
-        )
-        if found and not self.main.prefix and self.cells < 0 and node.name not in ("a", "span") and not node.blocks:
-            self.main.prefix = found[1].capitalize() + ": "
+    def _alert(self, tag: Tag, node: int) -> None:
+        held = self.page.held.get(node, _NOTHING)
+        if 0 < held[SIZE] < 20_000 and not self.main.prefix and self.cells < 0 and not held[HEADS] + held[TABLES]:
+            self.main.prefix = tag.alert + ": "
 
-    def _meta(self, node: Node, event: Event) -> None:
-        attributes = node.attributes()
+    def _meta(self, tag: Tag, at: int, node: int) -> None:
+        attributes, stop = tag.attributes(), at + tag.size
         name = (attributes.get("name") or attributes.get("property") or "").lower()
         content = attributes.get("content", "")
         if name in _FIELDS and content:
             if (said := (_FIELDS[name], value_of(content))) in self.fields:
                 return
             self.fields.add(said)
-            at = max(self.page.text.find(content, event.at, event.stop), event.at)
-            self._field(_FIELDS[name], at, event.stop, content)
+            self._field(said[0], max(self.page.text.find(content, at, stop), at), stop, "", said[1])
         elif name and content and name not in ("viewport", "generator"):
-            self._part("metadata", f"{name}: {value_of(content)}", event.at, event.stop)
+            self._part("metadata", f"{name}: {value_of(content)}", at, stop)
 
-    def _image(self, node: Node, event: Event) -> None:
-        said = value_of(node.attributes().get("alt", ""))
+    def _image(self, tag: Tag, at: int, node: int) -> None:
+        said = value_of(tag.attributes().get("alt", ""))
         if _SIGNS.search(said) and (" " in said or (len(said) > 3 and self.link is None)):
-            self.main.add(f"[image: {said}]", event.at, event.stop)
+            self.main.add(f"[image: {said}]", at, at + tag.size)
 
-    def _heading(self, event: Event, node: Node) -> None:
+    def _heading(self, tag: Tag, at: int, node: int) -> None:
         if self.cells >= 0 or self.lists:
             self._block(2)
         else:
             self.main.prefix, self.main.indent = "", ""
             self.main.break_line(2)
-            self.main.prefix = "#" * int(event.name[1]) + " "
+            self.main.prefix = "#" * int(tag.name[1]) + " "
         self.heading = True
 
-    def _end_heading(self, event: Event) -> None:
+    def _end_heading(self, tag: Tag, at: int, node: int) -> None:
         self.heading = False
         if self.main.prefix.startswith("#"):
             self.main.prefix = ""  # nothing stood in it
         self._block(2)
 
-    def _definitions(self, event: Event, node: Node) -> None:
+    def _definitions(self, tag: Tag, at: int, node: int) -> None:
         """Terms with long explanations, or such that can be linked to, head them; else each is an item of a list."""
         self._block(2)
-        heads = not self.lists and node.text >= EXPLAINED * max(node.terms, 1)
+        held = self.page.held.get(node, _NOTHING)
+        heads = not self.lists and held[SIZE] >= EXPLAINED * max(held[TERMS], 1)
         self.terms.append(heads)
         if not heads and self.cells < 0:
             self.lists.append(0)
 
-    def _end_definitions(self, event: Event) -> None:
+    def _end_definitions(self, tag: Tag, at: int, node: int) -> None:
         if self.terms and not self.terms.pop() and self.cells < 0 and self.lists:
             self.lists.pop()
         self._block(2)
 
-    def _term(self, event: Event, node: Node) -> None:
+    def _term(self, tag: Tag, at: int, node: int) -> None:
         if self.terms and not self.terms[-1]:
-            self._item(event, node)
-        elif self.cells < 0 and not self.lists and (self.terms or "id=" in node.written) and node.text <= 4 * EXPLAINED:
+            self._item(tag, at, node)
+        elif (
+            self.cells < 0
+            and not self.lists
+            and (self.terms or "id=" in tag.written)
+            and self.page.held.get(node, _NOTHING)[SIZE] <= 4 * EXPLAINED
+        ):
             self.main.break_line(2)
             self.main.prefix = "###### "
         else:
             self._block(2)
 
-    def _explanation(self, event: Event, node: Node) -> None:
+    def _explanation(self, tag: Tag, at: int, node: int) -> None:
         self._block(2)
         if self.terms and not self.terms[-1] and self.cells < 0 and not self.main.prefix:
             self.main.lines = 0
             self.main.add(":", self.main.end, self.main.end)
             self.main.blank = True
 
-    def _list(self, event: Event, node: Node) -> None:
+    def _list(self, tag: Tag, at: int, node: int) -> None:
         if self.cells >= 0:
             return
         self.main.prefix = ""
         self.main.break_line(1 if self.lists else 2)
-        self.lists.append(1 if event.name == "ol" else 0)
+        self.lists.append(1 if tag.name == "ol" else 0)
 
-    def _end_list(self, event: Event) -> None:
+    def _end_list(self, tag: Tag, at: int, node: int) -> None:
         if self.cells < 0 and self.lists:
             self.lists.pop()
             self.main.prefix = ""
             self._block(2)
 
-    def _item(self, event: Event, node: Node) -> None:
+    def _item(self, tag: Tag, at: int, node: int) -> None:
         if self.cells >= 0:
             self.main.blank = True
             return
@@ -281,25 +275,27 @@ class Writer:
             self.lists[-1] += 1
         self.main.prefix = "  " * max(depth - 1, 0) + (f"{number}. " if number else "- ")
 
-    def _end_item(self, event: Event) -> None:
+    def _end_item(self, tag: Tag, at: int, node: int) -> None:
         if self.cells < 0:
             self.main.prefix = ""
             self.main.break_line(1)
             self.main.indent = "  " * len(self.lists)
 
-    def _table(self, event: Event, node: Node) -> None:
-        most = max(2, node.rows // 4) if node.rows > 1 else 0  # blocks in a table that is one of data
-        lays_out = node.blocks > most or node.rows < 1 or self.cells >= 0 or bool(self.lists)
+    def _table(self, tag: Tag, at: int, node: int) -> None:
+        held = self.page.held.get(node, _NOTHING)
+        rows, blocks = held[ROWS], held[HEADS] + held[TABLES]
+        most = max(2, rows // 4) if rows > 1 else 0  # blocks in a table that is one of data
+        lays_out = blocks > most or rows < 1 or self.cells >= 0 or bool(self.lists)
         self.main.prefix = ""
         self._block(2)
         self.tables.append(-1 if lays_out and self.cells < 0 else 0 if self.cells < 0 else -2)
 
-    def _end_table(self, event: Event) -> None:
+    def _end_table(self, tag: Tag, at: int, node: int) -> None:
         if self.tables and self.tables.pop() >= 0:
             self.cells = -1
         self._block(2)
 
-    def _row(self, event: Event, node: Node) -> None:
+    def _row(self, tag: Tag, at: int, node: int) -> None:
         if not self.tables or self.tables[-1] < 0:
             self._block(2)
         else:
@@ -307,7 +303,7 @@ class Writer:
             self.main.break_line(1)
             self.cells = 0
 
-    def _end_row(self, event: Event) -> None:
+    def _end_row(self, tag: Tag, at: int, node: int) -> None:
         if not self.tables or self.tables[-1] < 0:
             self._block(2)
         elif self.cells >= 0:
@@ -322,41 +318,41 @@ class Writer:
             self.cells = -1
             out.break_line(1)
 
-    def _cell(self, event: Event, node: Node) -> None:
+    def _cell(self, tag: Tag, at: int, node: int) -> None:
         if self.tables and self.tables[-1] >= 0 and self.cells >= 0:
             self.main.blank = False
-            self.main.add(" |" if self.cells else "|", event.at, event.at)
+            self.main.add(" |" if self.cells else "|", at, at)
             self.main.blank = True
             self.cells += 1
         else:
             self._block(2)
 
-    def _nothing(self, event: Event, node: Node | None = None) -> None:
+    def _nothing(self, tag: Tag, at: int, node: int) -> None:
         pass
 
-    def _line(self, event: Event, node: Node) -> None:
+    def _line(self, tag: Tag, at: int, node: int) -> None:
         if self.cells >= 0:
             self.main.blank = True
         elif self.pre:
-            self.main.put("\n", event.at)
+            self.main.put("\n", at)
         else:
             self.main.break_line(1)
 
-    def _end_cell(self, event: Event) -> None:
+    def _end_cell(self, tag: Tag, at: int, node: int) -> None:
         self._block(2)
 
-    def _pre(self, event: Event, node: Node) -> None:
+    def _pre(self, tag: Tag, at: int, node: int) -> None:
         self._block(2)
-        if self.cells >= 0 or not node.text:
+        if self.cells >= 0 or not self.page.held.get(node, _NOTHING)[SIZE]:
             return
         self.main.prefix, self.main.indent = "", ""
         self.main.break_line(2)
-        self.main.add("```", event.at, event.stop)
+        self.main.add("```", at, at + tag.size)
         self.pre += 1
-        if self.page.text[event.stop : event.stop + 1] not in ("\n", "\r"):
-            self.main.put("\n", event.stop)
+        if self.page.text[at + tag.size : at + tag.size + 1] not in ("\n", "\r"):
+            self.main.put("\n", at + tag.size)
 
-    def _end_pre(self, event: Event) -> None:
+    def _end_pre(self, tag: Tag, at: int, node: int) -> None:
         if self.pre:
             self.pre -= 1
             self.main.lines = 0 if self.main.pieces[-1].endswith("\n") else 1
@@ -364,23 +360,23 @@ class Writer:
             self.main.add("```", self.main.end, self.main.end)
         self._block(2)
 
-    def _anchor(self, event: Event, node: Node) -> None:
-        self.link = (len(self.out.pieces), event.node)
+    def _anchor(self, tag: Tag, at: int, node: int) -> None:
+        self.link = (len(self.out.pieces), node)
 
-    def _end_anchor(self, event: Event) -> None:
+    def _end_anchor(self, tag: Tag, at: int, node: int) -> None:
         """``[text](href)`` for a link that says more than its text; a link's sign alone (¶, §) goes."""
-        if self.link is None or self.link[1] != event.node or self.pre:
+        if self.link is None or self.link[1] != node or self.pre:
             return
         out, (first, _), self.link = self.out, self.link, None
         said = "".join(out.pieces[first:]).strip()
-        target = self.page.nodes[event.node].attributes().get("href", "").strip()
-        if said and not said.endswith("]") and self._matters(target, said, self.page.nodes[event.node]):
+        target = tag.href().strip()
+        if said and not said.endswith("]") and self._matters(target, said):
             self.linked.add(target)
             blank, out.blank = out.blank, False
-            out.add(f" <{target}>" if self.aside else f" ({target})", out.end, event.stop)
+            out.add(f" <{target}>" if self.aside else f" ({target})", out.end, at)
             out.blank = blank
 
-    def _matters(self, target: str, said: str, node: Node) -> bool:
+    def _matters(self, target: str, said: str) -> bool:
         if not target or target[:1] == "#" or target in self.linked or len(target) > 300:
             return False
         if target.lower().startswith(("javascript:", "data:")) or said in target:
@@ -400,6 +396,7 @@ _OPEN: Final = {
     "dl": Writer._definitions, "table": Writer._table, "tr": Writer._row,
     "td": Writer._cell, "th": Writer._cell, "pre": Writer._pre, "a": Writer._anchor,
     **dict.fromkeys(("tbody", "thead", "tfoot"), Writer._nothing), "br": Writer._line,
+    "meta": Writer._meta, "img": Writer._image,
 }  # fmt: skip
 _CLOSE: Final = {
     "dl": Writer._end_definitions,

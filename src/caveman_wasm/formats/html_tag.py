@@ -1,0 +1,175 @@
+"""What a web page's tags say, worked out once for each spelling, and which elements are no content: told by elements,
+roles, names of classes, density of links.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from typing import Final
+
+__all__ = [
+    "ALERTING",
+    "BLOCKS",
+    "CLOSE",
+    "HEADS",
+    "LINKED",
+    "LINKS",
+    "MAINS",
+    "NAME",
+    "OPEN",
+    "OTHER",
+    "ROWS",
+    "SIZE",
+    "TABLES",
+    "TERMS",
+    "Tag",
+]
+
+DENSE: Final = 0.5  # share of link text from which a part that is named like navigation is navigation
+OPEN, CLOSE, OTHER = range(3)  # a start tag, an end tag, a start tag that needs a look at what is open or follows
+SIZE, LINKED, LINKS, HEADS, TABLES, ROWS, TERMS, MAINS = range(8)  # what is counted in an element: bytes of text, of
+# links' text, links, h1 and h2, other blocks that no table of data holds, rows, terms, main elements
+
+NAME: Final = r"[A-Za-z][A-Za-z0-9:-]*+"
+_READ: Final = re.compile(rf"<(/?)({NAME})")
+_ATTRIBUTE: Final = re.compile(
+    r"([^\s\"'<>/=]++)(?:\s*+=\s*+(?:\"([^\"]*+)\"|'([^']*+)'|([^\s\"'<>]++)))?", re.ASCII
+)  # fmt: skip
+_HREF: Final = re.compile(r"\s*+href\s*+=\s*+(?:\"([^\"]*+)\"|'([^']*+)')", re.ASCII | re.IGNORECASE)
+_VOID: Final = frozenset(
+    ["area", "base", "br", "col", "embed", "hr", "img", "input", "link", "meta", "param", "source", "track", "wbr"]
+)
+BLOCKS: Final = frozenset([
+    "address", "article", "aside", "blockquote", "body", "caption", "center", "dd", "details", "dialog", "div", "dl",
+    "dt", "fieldset", "figcaption", "figure", "footer", "form", "h1", "h2", "h3", "h4", "h5", "h6", "head", "header",
+    "hgroup", "html", "legend", "li", "main", "menu", "nav", "ol", "optgroup", "option", "p", "pre", "section",
+    "summary", "table", "tbody", "td", "tfoot", "th", "thead", "title", "tr", "ul",
+])  # fmt: skip
+_CLOSES: Final = {  # an element opened right inside one of these closes it first
+    **dict.fromkeys(BLOCKS, frozenset(["p"])),
+    "li": frozenset(["p", "li"]),
+    "dt": frozenset(["p", "dt", "dd"]),
+    "dd": frozenset(["p", "dt", "dd"]),
+    "option": frozenset(["p", "option"]),
+    "tr": frozenset(["p", "td", "th", "tr"]),
+    "td": frozenset(["p", "td", "th"]),
+    "th": frozenset(["p", "td", "th"]),
+    "tbody": frozenset(["p", "td", "th", "tr", "thead", "tbody"]),
+    "tfoot": frozenset(["p", "td", "th", "tr", "thead", "tbody"]),
+}
+_COUNTED: Final = {
+    "a": LINKS,
+    **dict.fromkeys(("h1", "h2"), HEADS),
+    **dict.fromkeys(("table", "pre", "ul", "ol", "dl", "h3", "h4", "form"), TABLES),
+    "tr": ROWS,
+    "dt": TERMS,
+}
+_NEVER: Final = ("html", "head", "body", "main")
+_WRITTEN: Final = BLOCKS | {"a", "br", "img", "meta"}  # elements that change the text
+_MEASURED: Final = frozenset(["table", "pre", "dl", "dt", "header", "footer", "aside"])
+
+# ---------------------------------------------------------------- what is no content
+
+_ROLE_MAIN: Final = re.compile(r"role\s*=\s*[\"']?main\b", re.ASCII)
+_NAVIGATION: Final = re.compile(
+    r"(?i)nav(?:bar|igation|header|footer|list|links?|menu)|(?<![a-z])(?:sub|top|bottom|side|main)?[-_]?nav(?![a-z])"
+    r"|(?<![a-z])(?:sub|main|side|mobile|drop)?[-_]?menu(?![a-z])|side-?bar|bread-?crumb|(?<![a-z])(?:related|footer|toc"
+    r"|pagination|pager|share|sharing|social|cookies?|toolbar|advert\w*|ads?|sponsor\w*|skip[-_ ]?(?:link|nav|to)?\w*"
+    r"|table-?of-?contents|contents|newsletter|promo|language-?switch\w*|(?:site-?)?header|masthead|search\w*)(?![a-z])",
+    re.ASCII,
+)
+ALERTING: Final = re.compile(
+    r"(?i)(?<![a-z])(alert|warning|danger|caution|important|deprecat(?:ed|ion)|notice|error|critical|attention"
+    r"|outage|incident)(?![a-z])",
+    re.ASCII,
+)
+_HIDDEN: Final = re.compile(r"display\s*:\s*none|visibility\s*:\s*hidden", re.ASCII | re.IGNORECASE)
+_ROLES: Final = {"navigation": "navigation", "search": "navigation", "contentinfo": "footer", "dialog": "dialog"}
+_ASIDES: Final = {
+    "nav": "navigation", "svg": "drawing", "math": "", "button": "control", "select": "control", "dialog": "dialog",
+    "canvas": "", "object": "", "video": "", "audio": "",
+}  # fmt: skip
+_NAMED: Final = frozenset([
+    "div", "section", "aside", "ul", "ol", "table", "td", "form", "header", "footer", "p", "span", "a", "nav", "center",
+    "details", "dl",
+])  # fmt: skip
+
+
+_TELLS: Final = re.compile(r"hidden|role|style", re.ASCII)  # what may be told by attributes, in small letters
+_NAMES: Final = re.compile(r"class|id|role|style", re.ASCII)  # the same where names tell; "id" is in "hidden" too
+
+
+class Tag:
+    """``name`` in small letters; ``written`` what follows it; ``size`` its bytes. ``room``: which elements it closes
+    first. ``part``: the kind of part its element is if it is no content, by what is written; `aside` has the rest."""
+
+    __slots__ = (
+        "alert", "asks", "closing", "counted", "ended", "kind", "main", "measured", "name", "navigates", "part", "room",
+        "said", "size", "void", "written",
+    )  # fmt: skip
+
+    def __init__(self, tag: str) -> None:
+        found = _READ.match(tag)
+        self.name = name = found[2].lower() if found else ""
+        self.size = len(tag)
+        self.ended = ended = tag.endswith(">")
+        self.written = written = tag[found.end() : -1 if ended else None] if found else ""
+        self.closing = found is not None and found[1] != ""
+        self.kind = OTHER if not ended else CLOSE if self.closing else OPEN
+        self.room = _CLOSES.get(name)
+        self.counted = _COUNTED.get(name, 0)
+        self.void = name in _VOID
+        self.main = name == "main"
+        self.part, self.alert, self.navigates = "" if name == "select" else _ASIDES.get(name, ""), "", False
+        self.asks = bool(self.part) or name in ("header", "footer", "aside", "select")
+        if not self.closing:
+            if self.void or written[-1:] == "/":
+                self.kind = OTHER
+            if written and (_NAMES if name in _NAMED else _TELLS).search(written.lower()):
+                self._read()
+        self.measured = name in _MEASURED or self.asks or bool(self.alert)
+        self.said = name in _WRITTEN or self.asks or self.main
+
+    def _read(self) -> None:
+        """What the attributes tell."""
+        attributes, name = self.attributes(), self.name
+        self.main = self.main or _ROLE_MAIN.search(self.written) is not None
+        role, names = attributes.get("role", "").lower(), f"{attributes.get('class', '')} {attributes.get('id', '')}"
+        if name in _NAMED and name not in ("a", "span"):
+            found = ALERTING.search(f"{attributes.get('class', '')} {role} {attributes.get('id', '')}")
+            self.alert = found[1].capitalize() if found else ""
+        if name in _NEVER or self.part:
+            return
+        if role == "alert" or (name in _NAMED and ALERTING.search(names)):
+            self.asks = name == "select"
+            return
+        hidden = "hidden" in attributes or _HIDDEN.search(attributes.get("style", ""))
+        self.part = "hidden part" if hidden else _ROLES.get(role, "")
+        self.navigates = name in _NAMED and _NAVIGATION.search(names) is not None
+        self.asks = self.asks or bool(self.part) or self.navigates
+
+    def attributes(self) -> dict[str, str]:
+        """Names in small letters and values as they are spelt; of one that stands twice the first."""
+        found: dict[str, str] = {}
+        for name, double, single, bare in _ATTRIBUTE.findall(self.written):
+            found.setdefault(name.lower(), double or single or bare)
+        return found
+
+    def href(self) -> str:
+        first = _HREF.match(self.written)
+        return (first[1] or first[2] or "") if first else self.attributes().get("href", "")
+
+    def aside(self, held: Sequence[int], inside: bool, most: int) -> str:
+        """What kind of part an element is that is no content; '' for content. ``held``: the counts of what is in it;
+        ``inside``: in the main element; what holds more than ``most`` bytes of text is content."""
+        if held[MAINS] or held[SIZE] > most:
+            return ""
+        name = self.name
+        if self.part or (name == "select" and not inside):
+            return "control" if name == "select" and not inside else self.part
+        dense = name == "a" or held[LINKED] >= DENSE * held[SIZE]
+        if name in ("header", "footer", "aside") and not inside:
+            few = held[SIZE] < 1_500 and (name == "footer" or not held[HEADS])
+            return ("sidebar" if name == "aside" else name) if dense or few else ""
+        return "navigation" if self.navigates and dense and (held[LINKS] or name == "a") else ""
