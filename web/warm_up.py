@@ -7,10 +7,9 @@ import gc
 import importlib
 import json
 import pkgutil
-from collections.abc import Coroutine
 from contextlib import suppress
 from pathlib import Path
-from typing import Any, Final
+from typing import Final
 
 import caveman_wasm
 from caveman_wasm.doors.browser import BrowserDoor
@@ -51,13 +50,13 @@ def import_all() -> None:
 def try_out(folder: str) -> None:
     """Compress and retrieve each file: tables are made, patterns compiled, code specialised; keep no other trace."""
     door = BrowserDoor(_Estimate())
-    _ended(door.call("open"))
+    door.begin("open")()
     for sample in filter(Path.is_file, sorted(Path(folder).iterdir())):
-        answer, _ = _ended(door.call("compress", _Given(sample.read_bytes()), None, None, None, None))
+        answer, _ = door.begin("compress", _Given(sample.read_bytes()), None, None, None, None)()
         handle = json.loads(answer)["value"]["recoveryHandle"]
         if handle is None:
             raise SystemExit(f"{sample} was not shortened: {answer}")
-        _ended(door.call("retrieve", handle, "failed order error timeout"))
+        door.begin("retrieve", handle, "failed order error timeout")()
     del door
     for cached in gc.get_objects():
         # What is bounded remembers payloads; the others remember tables.
@@ -74,12 +73,3 @@ def wipe() -> None:
         with suppress(MemoryError):
             for place in places:
                 held[place] = bytes(size)
-
-
-def _ended(call: Coroutine[Any, Any, Any]) -> Any:
-    """What a call answers that waits for nothing."""
-    try:
-        call.send(None)
-    except StopIteration as end:
-        return end.value
-    raise SystemExit("a call waits")

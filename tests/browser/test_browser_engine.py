@@ -208,6 +208,35 @@ def test_a_question_gets_the_part_that_answers_it(engine: Engine) -> None:
     assert whole.encode() == payload
 
 
+def test_select_gives_the_slice_of_a_record_and_of_an_object(engine: Engine) -> None:
+    orders = b'{"orders": [' + b", ".join(b'{"id": %d, "total": "%d.00"}' % (n, n) for n in range(200)) + b"]}"
+    made = engine.run(
+        """const text = async (...given) => new TextDecoder().decode(await caveman.select(...given));
+        const { recoveryHandle } = await caveman.compress(bytes(payload));
+        const { objectId } = await caveman.putObject({ type: "CommandResult", sessionId: "select", source: "s" }, "one\\ntwo\\nthree");
+        return [await text(recoveryHandle, "/orders/77/total"), await text(`<<ccr:${recoveryHandle}>>`, "/orders/3"),
+                await text(objectId, "line=1,2"), await caveman.retrieveText(`ccr://${objectId}#line=1,2`)];""",
+        payload=orders,
+    )
+    assert made == ['"77.00"', '{"id": 3, "total": "3.00"}', "two\n", "two\n"]
+
+
+@pytest.mark.parametrize(
+    ("call", "code"),
+    [
+        ("caveman.select(recoveryHandle, '/nothing')", "cave_invalid_reference"),
+        ("caveman.select(recoveryHandle, 'page=2')", "cave_invalid_reference"),
+        ("caveman.select(`ccr://${recoveryHandle}#line=0,1`, 'line=0,1')", "cave_invalid_reference"),
+        ("caveman.select(recoveryHandle)", "cave_invalid_arguments"),
+        ("caveman.select(null, 'line=0,1')", "cave_invalid_arguments"),
+    ],
+)
+def test_a_selector_that_does_not_fit_gets_its_code(engine: Engine, call: str, code: str) -> None:
+    making = "const { recoveryHandle } = await caveman.compress(bytes(payload));"
+    ended = engine.run(f"{making} return outcome(async () => {call});", payload=log())
+    assert ended["code"] == code
+
+
 def test_stats_and_detect_answer(engine: Engine) -> None:
     stats, kind = engine.run("return [await caveman.stats(), await caveman.detect(bytes(payload))];", payload=log())
     assert kind == "log"

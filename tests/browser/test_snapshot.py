@@ -122,7 +122,7 @@ def test_no_call_needs_a_module_that_the_snapshot_lacks(started: Engine, asked: 
         started.run(
             """const r = await caveman.compress(bytes(payload), { query: "error in order 7" });
             await caveman.simulate(bytes(payload), { maxTokens: 200 });
-            if (r.recoveryHandle) await caveman.retrieve(r.recoveryHandle, { query: "failed 12" });""",
+            if (r.recoveryHandle) await caveman.retrieveText(r.recoveryHandle, { query: "failed 12" });""",
             payload=sample.read_bytes(),
         )
     started.run(

@@ -12,7 +12,7 @@ import pytest
 from payloads import log
 
 from caveman_wasm.doors import durable
-from caveman_wasm.doors.browser import BrowserDoor
+from caveman_wasm.doors.browser import BrowserDoor, PageHook
 from caveman_wasm.references import handle
 
 
@@ -299,3 +299,30 @@ async def test_a_page_whose_first_put_is_refused_learns_that_others_have_filled_
 
 async def full() -> str:
     return "cave_ccr_budget_exceeded"
+
+
+# ---------------------------------------------------------------- calls begun by JavaScript
+
+
+def test_a_begun_call_hands_out_what_it_waits_for_and_goes_on_with_the_answer() -> None:
+    hook = Hook()
+
+    class Page:
+        """As web/src/hook.ts: each method gives an object that stands for the answer to come."""
+
+        def __getattr__(self, method: str) -> Callable[..., Any]:
+            return lambda *arguments: (method, arguments)
+
+    def run(method: str, *arguments: Any) -> tuple[list[str], Any]:
+        asked, go_on = [], door.begin(method, *arguments)
+        said = go_on()
+        while said[0] in ("open", "put", "get", "delete"):
+            asked.append(said[0])
+            said = go_on(asyncio.run(getattr(hook, said[0])(*said[1])))
+        return asked, json.loads(said[0])["value"]
+
+    door = BrowserDoor(hook=PageHook(Page()))
+    assert run("open") == (["open"], "first")
+    asked, report = run("compress", Bytes(log()), None, None, None, None)
+    assert (asked, report["persisted"]) == (["put"], True)
+    assert report["recoveryHandle"] in hook.rows

@@ -100,13 +100,17 @@ export function hookError(thrown: unknown): ErrorData {
 type Answer = [json: string, data?: Uint8Array, metadata?: Uint8Array];
 type Head = Omit<StoredRecord, "data" | "metadata">;
 
-const answered = async (method: HookMethod, work: () => Promise<Answer>): Promise<Answer> => {
-  try {
-    return await within(LIMIT, work(), `the persistence hook's ${method} did not answer`);
-  } catch (thrown) {
-    return [JSON.stringify({ error: hookError(thrown) })];
-  }
-};
+/** What a call in Python waits for: an object, since Pyodide makes a promise its event loop's. */
+export class Asked {
+  constructor(readonly answer: Promise<Answer>) {}
+}
+
+const answered = (method: HookMethod, work: () => Promise<Answer>): Asked =>
+  new Asked(
+    within(LIMIT, work(), `the persistence hook's ${method} did not answer`).catch((thrown: unknown) => [
+      JSON.stringify({ error: hookError(thrown) }),
+    ]),
+  );
 const value = (of: unknown): string => JSON.stringify({ value: of ?? null });
 const copy = (bytes: PyProxy): Uint8Array => bytes.toJs() as Uint8Array;
 

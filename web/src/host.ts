@@ -5,10 +5,10 @@
  */
 
 import type { PyodideAPI } from "pyodide";
-import type { PyAwaitable, PyCallable, PyProxy } from "pyodide/ffi";
+import type { PyCallable, PyProxy } from "pyodide/ffi";
 import { boot, limitMemory } from "./boot.js";
 import { CavemanError, type ErrorData } from "./errors.js";
-import { forPython, type PersistenceHook } from "./hook.js";
+import { Asked, forPython, type PersistenceHook } from "./hook.js";
 import {
   holdLife,
   type BundleCounts,
@@ -25,7 +25,7 @@ import {
 } from "./protocol.js";
 import type { Counter } from "./tokens.js";
 
-/** `BrowserDoor.call`, a proxy that lives as long as the host. */
+/** `BrowserDoor.begin`, a proxy that lives as long as the host. */
 type Door = PyCallable;
 
 const DOOR = "caveman_wasm.doors.browser";
@@ -72,8 +72,8 @@ export function createHost(counter: Counter, hook?: PersistenceHook, running?: o
       const [report] = await ask<Report>(door, "simulate", payload, contentType, query, maxTokens);
       return report;
     },
-    retrieve: async ({ reference, query }) => {
-      const [, output] = await ask<null>(door, "retrieve", reference, query);
+    retrieve: async ({ reference, query, selector }) => {
+      const [, output] = await ask<null>(door, "retrieve", reference, query, false, selector);
       return { output: output! };
     },
     detect: async ({ payload }) => {
@@ -154,25 +154,28 @@ function newDoor(
   { maxBytes, epoch, afterLoss }: StartArguments,
 ): Door {
   const count = (utf8: PyProxy): number => counter.count(utf8.toJs() as Uint8Array);
-  const store = hook && forPython(hook);
+  const store = hook && (module.PageHook(forPython(hook)) as PyProxy);
   const counts = { name: counter.name, count };
-  const object = module.BrowserDoor(counts, maxBytes, store, epoch, afterLoss) as PyProxy & { call: Door };
-  const door = object.call.copy() as Door; // what an attribute gives dies with the object's proxy
+  const object = module.BrowserDoor(counts, maxBytes, store, epoch, afterLoss) as PyProxy & { begin: Door };
+  const door = object.begin.copy() as Door; // what an attribute gives dies with the object's proxy
+  store?.destroy();
   object.destroy();
   module.destroy();
   return door;
 }
 
+/** Runs Python at once up to where the call waits, and goes on in the very task in which that ends. */
 async function ask<Value>(door: Door, method: string, ...args: unknown[]): Promise<[Value, Uint8Array | undefined]> {
-  const coroutine = door(method, ...args) as PyAwaitable;
-  let answer: PyProxy;
+  const goOn = door(method, ...args) as PyCallable;
+  let answer: unknown;
   try {
-    answer = (await coroutine) as PyProxy;
+    answer = goOn();
+    while (answer instanceof Asked) answer = goOn(await answer.answer);
   } finally {
-    coroutine.destroy();
+    goOn.destroy();
   }
-  const [json, output] = answer.toJs() as Answer;
-  answer.destroy();
+  const [json, output] = (answer as PyProxy).toJs() as Answer;
+  (answer as PyProxy).destroy();
   const { error, value } = JSON.parse(json) as { error?: ErrorData; value: Value };
   if (error) throw CavemanError.from(error);
   return [value, output];

@@ -9,9 +9,11 @@
  * what compress resolved with (`persisted` is true) is on disk already.
  */
 
+import { untilAborted } from "./abort.js";
 import { decodeText, payloadBytes, type Payload } from "./bytes.js";
 import { CavemanError, invalidArguments } from "./errors.js";
 import {
+  ABORT_OPTIONS,
   check,
   COMPRESS_OPTIONS,
   LIST_OPTIONS,
@@ -19,9 +21,11 @@ import {
   SIMULATE_OPTIONS,
   START_OPTIONS,
   STATE_OPTIONS,
+  type Abortable,
   type CavemanOptions,
 } from "./options.js";
 import type {
+  Args,
   BundleCounts,
   CompressOptions,
   Health,
@@ -43,7 +47,7 @@ export type { Payload } from "./bytes.js";
 export type { IndexRow, PersistenceHook, StoredRecord } from "./hook.js";
 export type { Messages, MessagesOptions, Wrappable, WrapOptions } from "./messages.js";
 export { hasWebMCP, registerWebMCP, type WebMCPOptions } from "./adapters/webmcp.js";
-export type { CavemanOptions } from "./options.js";
+export type { Abortable, CavemanOptions } from "./options.js";
 export type {
   BundleCounts,
   CompressOptions,
@@ -84,13 +88,18 @@ export interface Caveman extends Messages {
    * A shorter text that says what was left out; the exact bytes stay behind `recoveryHandle`. With `transfer` the
    * payload's buffer changes hands instead of being copied: it is empty afterwards, and lost with a worker that dies.
    */
-  compress(payload: Payload, options?: CompressOptions & { readonly transfer?: boolean }): Promise<CompressResult>;
+  compress(payload: Payload, options?: CompressOptions & Abortable & { readonly transfer?: boolean }): Promise<CompressResult>;
   /** What compress would give, less the text; nothing is stored. */
-  simulate(payload: Payload, options?: Omit<CompressOptions, "mode">): Promise<Report>;
+  simulate(payload: Payload, options?: Omit<CompressOptions, "mode"> & Abortable): Promise<Report>;
   /** The exact bytes behind a reference. */
-  retrieve(reference: string): Promise<Uint8Array>;
+  retrieve(reference: string, options?: Abortable): Promise<Uint8Array>;
   /** The original as a string, or the view of it that answers `query`. */
-  retrieveText(reference: string, options?: { readonly query?: string }): Promise<string>;
+  retrieveText(reference: string, options?: Abortable & { readonly query?: string }): Promise<string>;
+  /**
+   * The slice of a record or object that a selector names, as it is spelled there: `/orders/3/total` (JSON Pointer),
+   * `line=10,20`, `row=5-7`, `cell=2,3`, all that may stand behind the `#` of a reference.
+   */
+  select(reference: string, selector: string, options?: Abortable): Promise<Uint8Array>;
   /** The name of the format that compress would take the payload for. */
   detect(payload: Payload): Promise<string>;
   stats(): Promise<Stats>;
@@ -164,26 +173,39 @@ function requireString(value: string, what = "A reference"): string {
 type Calling = Omit<Caveman, "pyodideVersion" | "tools" | keyof Messages>;
 
 function openCaveman(link: Link, persistGranted: () => boolean | null): Calling {
-  const retrieve = async (reference: string, query?: string): Promise<Uint8Array> => {
-    requireString(reference);
-    return (await link.call("retrieve", query === undefined ? { reference } : { reference, query })).output;
+  const retrieve = async (args: Args<"retrieve">, signal?: AbortSignal): Promise<Uint8Array> => {
+    requireString(args.reference);
+    return (await untilAborted(signal, () => link.call("retrieve", args, signal))).output;
   };
   return {
     async compress(payload, options = {}) {
       check(options, COMPRESS_OPTIONS);
-      const { transfer, ...others } = options;
-      const bytes = await payloadBytes(payload, transfer);
-      const { output, report } = await link.call("compress", { payload: bytes, options: others });
-      return { ...report, output, text: decodeText(output, typeof payload === "string") };
+      const { transfer, signal, ...others } = options;
+      return untilAborted(signal, async () => {
+        const bytes = await payloadBytes(payload, transfer);
+        const { output, report } = await link.call("compress", { payload: bytes, options: others }, signal);
+        return { ...report, output, text: decodeText(output, typeof payload === "string") };
+      });
     },
     async simulate(payload, options = {}) {
       check(options, SIMULATE_OPTIONS);
-      return link.call("simulate", { payload: await payloadBytes(payload), options });
+      const { signal, ...others } = options;
+      return untilAborted(signal, async () =>
+        link.call("simulate", { payload: await payloadBytes(payload), options: others }, signal),
+      );
     },
-    retrieve: async (reference) => retrieve(reference),
+    async retrieve(reference, options = {}) {
+      check(options, ABORT_OPTIONS);
+      return retrieve({ reference }, options.signal);
+    },
     async retrieveText(reference, options = {}) {
       check(options, RETRIEVE_OPTIONS);
-      return decodeText(await retrieve(reference, options.query), true);
+      const { query, signal } = options;
+      return decodeText(await retrieve(query === undefined ? { reference } : { reference, query }, signal), true);
+    },
+    async select(reference, selector, options = {}) {
+      check(options, ABORT_OPTIONS);
+      return retrieve({ reference, selector: requireString(selector, "A selector") }, options.signal);
     },
     detect: async (payload) => (await link.call("detect", { payload: await payloadBytes(payload) })).contentType,
     stats: () => link.call("stats", {}),

@@ -31,11 +31,22 @@ export interface CavemanOptions {
   readonly signal?: AbortSignal;
 }
 
+/** Of a call that may be given up. */
+export interface Abortable {
+  /**
+   * When it aborts the promise rejects at once with its reason. A call that waits for its turn never begins; what one that
+   * runs comes to is thrown away, but for a record that it may have stored by then.
+   */
+  readonly signal?: AbortSignal | undefined;
+}
+
 type Check = readonly [accepts: (value: unknown) => boolean, expected: string];
 
 const isString: Check = [(value) => typeof value === "string", "a string"];
 const isBoolean: Check = [(value) => typeof value === "boolean", "a boolean"];
 const isPositive: Check = [(value) => Number.isSafeInteger(value) && (value as number) > 0, "a positive whole number"];
+
+const isSignal: Check = [(value) => value instanceof AbortSignal, "an AbortSignal"];
 
 const HOOK_METHODS = ["open", "put", "get", "delete"] as const;
 const isHook = (value: unknown): boolean =>
@@ -54,16 +65,17 @@ export const START_OPTIONS: Record<keyof CavemanOptions, Check> = {
   pyodide: [(value) => typeof (value as { pyimport?: unknown } | null)?.pyimport === "function", "a running Pyodide"],
   counter: [(value) => typeof (value as Counter)?.count === "function", "an object with name and count(utf8)"],
   startTimeout: [(value) => typeof value === "number" && value > 0, "a number of milliseconds above 0"],
-  signal: [(value) => value instanceof AbortSignal, "an AbortSignal"],
+  signal: isSignal,
 };
-const SHORTENING = { contentType: isString, query: isString, maxTokens: isPositive };
+const SHORTENING = { contentType: isString, query: isString, maxTokens: isPositive, signal: isSignal };
 export const SIMULATE_OPTIONS = SHORTENING;
-export const COMPRESS_OPTIONS: Record<keyof CompressOptions | "transfer", Check> = {
+export const COMPRESS_OPTIONS: Record<keyof CompressOptions | keyof Abortable | "transfer", Check> = {
   ...SHORTENING,
   mode: isString, // an unknown mode behaves as "record": the engine's rule
   transfer: isBoolean,
 };
-export const RETRIEVE_OPTIONS = { query: isString };
+export const ABORT_OPTIONS: Record<keyof Abortable, Check> = { signal: isSignal };
+export const RETRIEVE_OPTIONS = { ...ABORT_OPTIONS, query: isString };
 export const LIST_OPTIONS = { limit: isPositive };
 export const STATE_OPTIONS: Record<keyof ObjectState, Check> = { currentness: isString, lifecycle: isString };
 

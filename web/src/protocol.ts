@@ -5,8 +5,10 @@
  * memory, crashed) says nothing, so its death is read off a Web Lock that it holds as long as it lives.
  */
 
+import { untilAborted } from "./abort.js";
 import { CavemanError, type ErrorData } from "./errors.js";
 import { hookError, type HookMethod, type PersistenceHook } from "./hook.js";
+import { Queue } from "./queue.js";
 
 export interface CompressOptions {
   /** "record" only counts: nothing is stored and nothing changes. */
@@ -189,7 +191,10 @@ export interface Calls {
     value: { readonly output: Uint8Array; readonly report: Report };
   };
   simulate: { args: { readonly payload: Uint8Array; readonly options: CompressOptions }; value: Report };
-  retrieve: { args: { readonly reference: string; readonly query?: string }; value: { readonly output: Uint8Array } };
+  retrieve: {
+    args: { readonly reference: string; readonly query?: string; readonly selector?: string };
+    value: { readonly output: Uint8Array };
+  };
   detect: { args: { readonly payload: Uint8Array }; value: { readonly contentType: string } };
   stats: { args: Record<string, never>; value: Stats };
   health: { args: Record<string, never>; value: Omit<Health, "persistGranted"> };
@@ -217,6 +222,10 @@ export type Value<M extends Method> = Calls[M]["value"];
 export type Handlers = { readonly [M in Method]: (args: Args<M>) => Promise<Value<M>> };
 
 type Request = { [M in Method]: { readonly id: number; readonly method: M; readonly args: Args<M> } }[Method];
+/** What is asked under this id is not wanted any more: it is not answered. */
+interface Cancel {
+  readonly cancel: number;
+}
 type Reply =
   | { readonly id: number; readonly value: Value<Method> }
   | { readonly id: number; readonly error: ErrorData };
@@ -238,9 +247,14 @@ function buffers(message: unknown): Transferable[] {
   );
 }
 
+/** Bytes of payload in a call. */
+const size = (args: object): number =>
+  Object.values(args).reduce((sum: number, field: unknown) => sum + (field instanceof Uint8Array ? field.length : 0), 0);
+
 /** Where calls go: a worker, or the host on this very thread. */
 export interface Link {
-  call<M extends Method>(method: M, args: Args<M>): Promise<Value<M>>;
+  /** Rejects as soon as `signal` aborts; what waits for its turn then never begins. */
+  call<M extends Method>(method: M, args: Args<M>, signal?: AbortSignal): Promise<Value<M>>;
   /** Why it answers no more. */
   readonly ended: CavemanError | undefined;
   /** Rejects what is pending and all that follows with this error, and frees what it can. */
@@ -281,12 +295,17 @@ export class WorkerLink implements Link {
     navigator.locks.request(lifeLock, { signal: this.#watch.signal }, () => this.close(lost)).catch(ended);
   }
 
-  call<M extends Method>(method: M, args: Args<M>): Promise<Value<M>> {
-    return new Promise<Value<M>>((resolve, reject) => {
-      if (this.ended) return reject(this.ended);
-      const id = this.#nextId++;
-      this.#pending.set(id, { resolve, reject });
-      this.#worker.postMessage({ id, method, args }, buffers(args));
+  call<M extends Method>(method: M, args: Args<M>, signal?: AbortSignal): Promise<Value<M>> {
+    if (this.ended) return Promise.reject(this.ended);
+    const id = this.#nextId++;
+    const ask = (): Promise<Value<M>> =>
+      new Promise<Value<M>>((resolve, reject) => {
+        this.#pending.set(id, { resolve, reject });
+        this.#worker.postMessage({ id, method, args }, buffers(args));
+      });
+    return untilAborted(signal, ask, () => {
+      this.#pending.delete(id);
+      this.#worker.postMessage({ cancel: id });
     });
   }
 
@@ -324,6 +343,7 @@ export class WorkerLink implements Link {
 /** The host on this thread: no messages at all. */
 export class InlineLink implements Link {
   readonly #handlers: Handlers;
+  readonly #queue = new Queue();
   readonly #pending = new Set<(reason: CavemanError) => void>();
   ended: CavemanError | undefined;
 
@@ -331,23 +351,31 @@ export class InlineLink implements Link {
     this.#handlers = handlers;
   }
 
-  call<M extends Method>(method: M, args: Args<M>): Promise<Value<M>> {
+  call<M extends Method>(method: M, args: Args<M>, signal?: AbortSignal): Promise<Value<M>> {
     return new Promise<Value<M>>((resolve, reject) => {
       if (this.ended) return reject(this.ended);
       this.#pending.add(reject);
-      this.#handlers[method](args)
-        .then(resolve, (thrown: unknown) => {
-          const error = CavemanError.from(CavemanError.toData(thrown));
-          reject(error);
-          if (isFatal(error)) this.close(error);
-        })
+      this.#queue
+        .run(size(args), () => this.#answer(method, args), signal)
+        .then(resolve, reject)
         .finally(() => this.#pending.delete(reject));
     });
+  }
+
+  async #answer<M extends Method>(method: M, args: Args<M>): Promise<Value<M>> {
+    try {
+      return await this.#handlers[method](args);
+    } catch (thrown) {
+      const error = CavemanError.from(CavemanError.toData(thrown));
+      if (isFatal(error)) this.close(error);
+      throw error;
+    }
   }
 
   close(reason: CavemanError): void {
     if (this.ended) return;
     this.ended = reason;
+    this.#queue.clear();
     for (const reject of this.#pending) reject(reason);
     this.#pending.clear();
     this.#handlers.close({}).catch(() => {}); // the runtime may be what has failed
@@ -356,7 +384,7 @@ export class InlineLink implements Link {
 
 /** What both ends need of a worker's global scope. */
 export interface Port {
-  addEventListener(type: "message", listener: (event: MessageEvent<Request | HookReply>) => void): void;
+  addEventListener(type: "message", listener: (event: MessageEvent<Request | Cancel | HookReply>) => void): void;
   postMessage(message: Reply | HookRequest, transfer: Transferable[]): void;
 }
 
@@ -385,16 +413,26 @@ export function remoteHook(port: Port): PersistenceHook {
   };
 }
 
-/** The worker's end: answers every message, whatever happens. */
+/** The worker's end: answers every message that is not cancelled, whatever happens. */
 export function serve(port: Port, handlers: Handlers): void {
-  const answer = async ({ method, args }: Request): Promise<Value<Method>> =>
-    (handlers[method] as (args: unknown) => Promise<Value<Method>>)(args);
+  const queue = new Queue();
+  const wanted = new Map<number, AbortController>();
+  const answer = async ({ id, method, args }: Request, signal: AbortSignal): Promise<void> => {
+    const work = (): Promise<Value<Method>> => (handlers[method] as (args: unknown) => Promise<Value<Method>>)(args);
+    try {
+      const value = await queue.run(size(args), work, signal);
+      port.postMessage({ id, value }, buffers(value));
+    } catch (thrown) {
+      if (!signal.aborted) port.postMessage({ id, error: CavemanError.toData(thrown) }, []);
+    }
+    wanted.delete(id);
+  };
   port.addEventListener("message", ({ data }) => {
     if ("answer" in data) return; // remoteHook's
-    answer(data).then(
-      (value) => port.postMessage({ id: data.id, value }, buffers(value)),
-      (thrown: unknown) => port.postMessage({ id: data.id, error: CavemanError.toData(thrown) }, []),
-    );
+    if ("cancel" in data) return wanted.get(data.cancel)?.abort();
+    const controller = new AbortController();
+    wanted.set(data.id, controller);
+    void answer(data, controller.signal);
   });
 }
 

@@ -42,9 +42,9 @@ class LastingLink implements Link {
     this.#again = again;
   }
 
-  async call<M extends Method>(method: M, args: Args<M>): Promise<Value<M>> {
+  async call<M extends Method>(method: M, args: Args<M>, signal?: AbortSignal): Promise<Value<M>> {
     if (this.ended) throw this.ended;
-    return (this.#link.ended ? await this.#anew() : this.#link).call(method, args);
+    return (this.#link.ended ? await this.#anew() : this.#link).call(method, args, signal);
   }
 
   close(reason: CavemanError): void {

@@ -8,11 +8,12 @@ miss awaits the hook's get → verified → adopted by the dict.
 from __future__ import annotations
 
 import json
-from collections.abc import Awaitable, Callable, Iterator, Mapping
+from collections.abc import Awaitable, Callable, Coroutine, Generator, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import fields, replace
-from functools import cache
+from functools import cache, partial
 from io import BytesIO
+from types import coroutine
 from typing import Any, Final
 
 from caveman_wasm import markers
@@ -29,9 +30,31 @@ from caveman_wasm.store.object_json import from_json
 from caveman_wasm.tokens import Counter
 from caveman_wasm.tools import Guards, ToolAnswer, call, failed, hand_out, listing, stats_answer
 
-__all__ = ["BrowserDoor"]
+__all__ = ["BrowserDoor", "PageHook"]
 
 Reply = tuple[str, bytes | None]
+
+
+class PageHook:
+    """A hook in JavaScript, for calls that were begun there: no event loop comes between its answer and the call."""
+
+    def __init__(self, hook: Any) -> None:
+        self._hook = hook
+
+    def __getattr__(self, method: str) -> Callable[..., Awaitable[Any]]:
+        return lambda *arguments: _handed_out(getattr(self._hook, method)(*arguments))
+
+
+@coroutine
+def _handed_out(asked: Any) -> Generator[Any, Any, Any]:
+    return (yield asked)
+
+
+def _go_on(call: Coroutine[Any, Any, Reply], answer: Any = None) -> Any:
+    try:
+        return call.send(answer)
+    except StopIteration as end:
+        return end.value
 
 
 # The dict's own limit beside a hook: none, since the hook keeps the budget and the dict is kept small (durable.py).
@@ -85,6 +108,14 @@ class BrowserDoor:
             "call_tool": self._call_tool,
             "compress_messages": self._compress_messages,
         }
+
+    def begin(self, method: str, *arguments: Any) -> Callable[..., Any]:
+        """Begin a call for JavaScript: what is given back runs it until it waits for its PageHook, or to its end.
+
+        It gives the hook's object that is waited for, and wants to be called again with its answer; or the reply.
+        (Pyodide would hand a coroutine itself to its event loop.)
+        """
+        return partial(_go_on, self.call(method, *arguments))
 
     async def call(self, method: str, *arguments: Any) -> Reply:
         """Answer one call: a JSON document, and the bytes that go with it or None.
@@ -172,11 +203,19 @@ class BrowserDoor:
                 await self._durable.recall(name)
 
     async def _retrieve(
-        self, reference: str, query: str | None, explain: bool | None = None
+        self, reference: str, query: str | None, explain: bool | None = None, selector: str | None = None
     ) -> tuple[tuple[ShownUnit, ...] | None, bytes]:
-        """The bytes; with ``explain`` also the units that the view shows, none where it is the whole."""
+        """The bytes; with ``explain`` also the units that the view shows, none where it is the whole.
+
+        ``selector`` is what may stand behind the reference's ``#``, where nothing does.
+        """
+        parsed = parse_reference(reference)
+        if selector is not None:
+            if parsed.selector is not None:
+                raise InvalidReference("name one selector, in the reference or beside it.", reference=parsed.id)
+            reference = f"ccr://{parsed.id}#{selector}"
         if self._durable is not None:
-            await self._durable.recall(parse_reference(reference).id)
+            await self._durable.recall(parsed.id)
         found = self._engine.retrieve_query(reference, query or "", explain=True)
         return found.units if explain else None, found.output
 
