@@ -94,7 +94,7 @@ def _pair(said: str, signs: str) -> tuple[str, str]:
 
 _HEREDOC: Final = re.compile(r"<<[-~]?\"?([A-Za-z_]\w*)\"?[ \t]*\Z", re.ASCII)
 _TAG: Final = re.compile(r"<(/?)[A-Za-z]\w*(?: [^<>]*)?>", re.ASCII)
-_HEAD: Final = re.compile(r"\s*[=:]?\s*[\[{(]+\s*(?:\#.*|//.*)?\Z", re.ASCII)
+_HEAD: Final = re.compile(r"(?<![\[{(])[\[{(]++\s*+(?:\#.*|//.*)?\Z", re.ASCII)
 
 
 def braced(lines: Lines) -> Node:
@@ -140,7 +140,7 @@ def _braced_line(tree: Tree, i: int, depth: int, said: str, going: bool) -> tupl
     key, value = (said, None) if net > 0 else _directive(said)
     node = tree.begin(i, depth, column, key, value)
     if net > 0:
-        node.key = _HEAD.sub("", said).strip()
+        node.key = _unassigned(_HEAD.sub("", said))
         words = node.key.split()
         node.sort = words[0] if len(words) > 1 else ""
         if '"' in node.key:  # resource "bucket" "logs" is known as resource.bucket.logs
@@ -154,6 +154,11 @@ def _braced_line(tree: Tree, i: int, depth: int, said: str, going: bool) -> tupl
         node.value = None
         i = tree.until(i + 1, heredoc[1], lambda line: line.strip(" \t") == heredoc[1]) - 1
     return i, depth
+
+
+def _unassigned(key: str) -> str:
+    key = key.rstrip()
+    return key[:-1].strip() if key[-1:] in ("=", ":") else key.strip()
 
 
 def _directive(said: str) -> tuple[str, str | None]:
