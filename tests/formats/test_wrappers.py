@@ -8,6 +8,7 @@ import pytest
 from corpus.make import log_lines, orders
 from hypothesis import given
 from hypothesis import strategies as st
+from payloads import Golden, golden_cases
 
 from caveman_wasm import Engine, Result, open_memory
 from caveman_wasm.check import check_result
@@ -189,3 +190,13 @@ def test_short_elements_beside_a_wrapper_stay(frame: str, kind: str) -> None:
 def test_two_wrappers_of_a_kind_in_a_row_are_none() -> None:
     one = "<file>\n" + "\n".join(LOG[:20]) + "\n</file>\n"
     assert unwrapped(one + one) is None
+
+
+@pytest.mark.parametrize("case", golden_cases(), ids=lambda case: case.name)
+def test_every_format_is_cut_inside_of_wrappers_too(case: Golden) -> None:
+    """What fails inside is handed back with a code; nothing here may fail."""
+    text = case.payload.decode("utf-8", "replace").replace("\r\n", "\n")
+    for payload in (numbered(text.splitlines(), GUTTERS["cat -n"]), f"<file>\n{text}\n</file>\n"):
+        for kind in (None, case.name.partition("/")[0]):
+            result = Engine(open_memory()).compress(payload, content_type=kind)
+            assert result.error is None

@@ -12,6 +12,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Iterable
+from dataclasses import dataclass
 from typing import Final
 
 from caveman_wasm.facts import NUMBER
@@ -330,14 +331,11 @@ class Config:
         return said + newline if document.text.endswith(("\n", "\r")) else newline + said
 
 
+@dataclass(slots=True)
 class _Signed(Document):
-    """A document that knows the sign its comments begin with."""
+    """A document whose comments begin with ``sign``; '<' for XML."""
 
-    __slots__ = ("sign",)
-
-    def __init__(self, *args: object, sign: str, **named: object) -> None:
-        super().__init__(*args, **named)  # type: ignore[arg-type]
-        self.sign = sign
+    sign: str = "#"
 
 
 def _newline(document: Document) -> str:
