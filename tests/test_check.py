@@ -325,3 +325,14 @@ def test_a_lie_about_rows_of_sql_is_found() -> None:
         markers=tuple(replace(m, facts=tuple(lie if f == told else f for f in m.facts)) for m in result.markers),
     )
     assert check_result(DUMP, false).findings
+
+
+def test_names_of_tools_inside_of_functions_are_read() -> None:
+    tools = [
+        {"type": "function", "function": {"name": f"tool_{i}_{'ab' * (i % 4)}", "description": "Does it. " * 9}}
+        for i in range(40)
+    ]
+    payload = json.dumps(tools).encode()
+    made = Engine(open_memory()).compress(payload, max_tokens=500)
+    assert any(fact.startswith("name: tool_") for marker in made.markers for fact in marker.facts)
+    assert not check_payload(payload, Options(max_tokens=500)).findings

@@ -27,6 +27,7 @@ from caveman_wasm.check_fields import (
     LogUnit,
     Table,
     TagUnit,
+    ToolUnit,
     Unit,
     cells,
     record_head,
@@ -432,7 +433,8 @@ def _units(part: Part, stand: Stand) -> list[Unit]:
     texts = [plain(part.document.text[group.starts[i] : group.stops[i]]) for i in stand.indices]
     if form in _JSON_FORMATS and (noun in _JSON_NOUNS or texts[0].startswith("{")):
         try:
-            return [JsonUnit(t, member=noun == "members") for t in texts]
+            made = ToolUnit if form.startswith("toolschema") else JsonUnit
+            return [made(t, member=noun == "members") for t in texts]
         except ValueError:
             pass
     if form in ("log", "terminal") and noun == "entries":

@@ -129,6 +129,13 @@ class JsonUnit:
         return bool(names) and (said in ("", "…") or any(" ".join(m.split()).startswith(said) for m in masked))
 
 
+class ToolUnit(JsonUnit):
+    """A tool, which may stand inside of ``function``."""
+
+    def values(self, name: str) -> Sequence[Token]:
+        return self.found.get(name) or self.found.get(f"function.{name}", ())
+
+
 def _mask(text: str) -> str:
     return re.sub("[0-9a-fA-F]*[0-9][0-9a-fA-F]*", "0", text)
 

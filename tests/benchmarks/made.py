@@ -86,7 +86,7 @@ def payloads(size: int) -> dict[str, bytes]:
                     if i % 4 == 0
                     else ""
                 )
-                + f"@@ -{i * 20 + 1},7 +{i * 20 + 1},8 @@ def {word()}_{i}():\n     total = 0\n     for row in rows:\n"
+                + f"@@ -{i * 20 + 1},6 +{i * 20 + 1},7 @@ def {word()}_{i}():\n     total = 0\n     for row in rows:\n"
                 f"-        total += row.{word()}\n+        total += row.{word()} * {i}\n+        seen.add(row.id)\n"
                 f"     limit = {i}\n     return total\n \n"
             ),
