@@ -328,11 +328,13 @@ def test_a_lie_about_rows_of_sql_is_found() -> None:
 
 
 def test_names_of_tools_inside_of_functions_are_read() -> None:
+    verbs = ("status", "diff", "commit", "add", "reset", "log", "branch", "checkout", "show", "init")
+    parameters = {"type": "object", "properties": {"path": {"type": "string", "description": "Where it lies. " * 3}}}
     tools = [
-        {"type": "function", "function": {"name": f"tool_{i}_{'ab' * (i % 4)}", "description": "Does it. " * 9}}
-        for i in range(40)
+        {"type": "function", "function": {"name": f"git_{v}", "description": "Does it. " * 9, "parameters": parameters}}
+        for v in verbs
     ]
     payload = json.dumps(tools).encode()
-    made = Engine(open_memory()).compress(payload, max_tokens=500)
-    assert any(fact.startswith("name: tool_") for marker in made.markers for fact in marker.facts)
-    assert not check_payload(payload, Options(max_tokens=500)).findings
+    made = Engine(open_memory()).compress(payload, max_tokens=180)
+    assert any(fact.startswith("name: git_") for marker in made.markers for fact in marker.facts)
+    assert not check_payload(payload, Options(max_tokens=180)).findings

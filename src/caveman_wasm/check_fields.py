@@ -133,7 +133,7 @@ class ToolUnit(JsonUnit):
     """A tool, which may stand inside of ``function``."""
 
     def values(self, name: str) -> Sequence[Token]:
-        return self.found.get(name) or self.found.get(f"function.{name}", ())
+        return self.found.get(name) or self.found.get(f"function.{name}") or ()
 
 
 def _mask(text: str) -> str:
