@@ -22,6 +22,10 @@ from caveman_wasm.model import Columns, Document, Group, Reader, Rewritten
 __all__ = ["TERMINAL", "redrawn"]
 
 _PLAIN: Final = re.compile(r"([^\x00-\x08\n-\x1f\x7f]*+)\r*\n")
+_STYLED: Final = re.compile(  # a line that goes on from left to right: text, colours, nothing to erase behind it
+    r"((?:[^\x00-\x08\n-\x1f\x7f]++|\x1b\[[0-9;:]*+m|\x1b\[0?K)++)\r*\n"
+)
+_TEXT: Final = re.compile(r"\x1b\[[0-9;:]*+[mK]|([^\x00-\x08\n-\x1f\x7f]++)")
 _TOKEN: Final = re.compile(
     r"(?P<text>[^\x00-\x08\n-\x1f\x7f]++)"
     r"|(?P<end>\r*\n)|(?P<back>\r+)|(?P<erase>\x08)"
@@ -79,6 +83,14 @@ class _Screen:
                     self.rows.append(None)
                     self.row += 1
                     at = plain.end()
+                    continue
+                styled = _STYLED.match(text, at)
+                if styled:
+                    row = self.rows[self.row] = _Row(None)
+                    row.right = [m.span(1) for m in _TEXT.finditer(text, at, styled.end(1)) if m.lastindex][::-1]
+                    self.rows.append(None)
+                    self.row += 1
+                    at = styled.end()
                     continue
             found = _TOKEN.match(text, at)
             if found is None:  # cannot be: every character begins a token
