@@ -227,8 +227,8 @@ def _sorted_names(names: list[str]) -> bool:
 
 def _web_hits(lines: Lines) -> bool:
     """Numbered titles, each with its address on a line of its own soon below."""
-    if lines.count(WEB_ADDRESS) < 2:
-        return False  # one may stand below two titles
+    if not lines.count(WEB_ADDRESS):
+        return False
     heads = [at for at, line in enumerate(lines.all) if WEB_HIT.match(line)]
     found = sum(any(map(WEB_ADDRESS.match, lines.all[at + 1 : at + 4])) for at in heads)
     return found >= 3 and found >= 0.6 * len(heads)
@@ -295,7 +295,7 @@ def _keyed(own: Lines, sample: Sample) -> bool:
     if (
         assigned >= 0.7
         or (assigned >= 0.3 and yaml + assigned >= 0.95)
-        or (yaml >= 0.35 and own.at_least(_YAML_LINE, 0.65))
+        or (yaml >= 0.35 and (yaml >= 0.65 or own.at_least(_YAML_LINE, 0.65)))
     ):
         return True
     return (own.at_least(BLOCK, 0.1) and own.at_least(_BLOCK_LINE, 0.75)) or (

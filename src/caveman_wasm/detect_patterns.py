@@ -162,9 +162,9 @@ def either(*parts: Pattern) -> Pattern:
     return Pattern("", parts=tuple(inner for part in parts for inner in part.parts or (part,)))
 
 
-def flush(*alternatives: str, needs: tuple[str, ...] = (), ends: str = "") -> Pattern:
+def flush(*alternatives: str, needs: tuple[str, ...] = (), shapes: tuple[str, ...] = (), ends: str = "") -> Pattern:
     """A part that sees whole lines."""
-    return Pattern("|".join(alternatives), needs=needs, ends=ends)
+    return Pattern("|".join(alternatives), needs=needs, shapes=shapes, ends=ends)
 
 
 def bare(*alternatives: str, needs: tuple[str, ...] = (), ends: str = "") -> Pattern:
@@ -384,18 +384,17 @@ STRONG: Final = either(
         r"|(?:REVOKE|GRANT) .* ON |COMMENT ON)\b",
         r"(?=[acdiACDI])(?i:insert into \S+|create (?:or replace |unique |temp )*(?:table|index|view|function"
         r"|trigger)|alter table|drop table)\b",
+        r"\w+\(\)\s*\{",
     ),
     flush(
         r"from [\w.]+ import |import [\w.]+(?: as \w+)?$|import .* from ['\"]|import [\w.*]+;$",
         r"package [\w.]+;?$|func [\w(]|type \w+ (?:struct|interface|func)\b|using [\w.]+;$",
-        r"namespace [\w.\\:]+\s*[;{]?$",
+        r"namespace [\w.\\:]+\s*[;{]?$|\w+!\(.*\);?$|\w+! ?[({\[]$",
         r"['\"]use strict['\"]|<\?php|#!\s*/\S*(?:sh|python|perl|ruby|node|env)\b|extern \"C\"|set -[eux]|\\echo Use ",
     ),
     flush(r"(?:static |inline |const |unsigned |struct )*\w+[ *]+\w+\s*\(.*\)\s*[{;]?$", ends=");{" + BLANK),
-    flush(r"\w+!\(.*\);?$|\w+! ?[({\[]$", ends=";({[)"),
     bare(r".*\brequire\(['\"]", needs=("require(",)),
     flush(r".*\bfunction ?\w*\(.*\{$", needs=("function",)),
-    bare(r"\w+\(\)\s*\{", needs=("()",)),
 )  # fmt: skip
 CLOCK: Final = r"\d\d:\d\d:\d\d"
 TIMED: Final = pattern(
@@ -411,16 +410,16 @@ TIMED: Final = pattern(
     rf"<\d+>\d? ?\d{{4}}-|[^\t\n]*\t[^\t\n]*\t\d{{4}}-\d\d-\d\dT{CLOCK}",
     r"Started [A-Z]+ \"[^\"]*\" for \S+ at \d{4}|(?:Start|End)-Date: \d|"
     rf"\S+ +\| +\[?\d{{4}}-\d\d-\d\d[T ]{CLOCK}|(?:start|end)ed at \d{{4}}",
-    shapes=("0:00", "0000", "0.000", "0,000", '":', "-Aate: 0"),
+    shapes=("0:00:00", "0000000000", "0000-", "at 0000", "0.000", "0,000", 'me":', 'stamp":', 'ts":', "-Aate: 0"),
 )
 LEVELLED: Final = either(
     flush(
-        r"\W{0,2}(?:[Tt](?i:race)|[Dd](?i:ebug)|[Ii](?i:nfo)|[Nn](?i:otice)|[Ww](?i:arn(?:ing)?)|[Ee](?i:rr(?:or)?)"
+        r"\W{0,2}+(?:[Tt](?i:race)|[Dd](?i:ebug)|[Ii](?i:nfo)|[Nn](?i:otice)|[Ww](?i:arn(?:ing)?)|[Ee](?i:rr(?:or)?)"
         r"|[Ff](?i:atal)|[Cc](?i:ritical)|[Ss](?i:evere))\W{0,2}(?:[:\s|\]]|$)"
     ),
-    *(
-        flush(rf"(?:.{{0,60}}[\s\[|(])?{level}[\s:\]|),]", needs=(level,))
-        for level in ("TRACE", "DEBUG", "INFO", "NOTICE", "WARN", "WARNING", "ERROR", "FATAL", "CRITICAL", "SEVERE")
+    flush(
+        r"(?:.{0,60}[\s\[|(])?(?:TRACE|DEBUG|INFO|NOTICE|WARN|WARNING|ERROR|FATAL|CRITICAL|SEVERE)[\s:\]|),]",
+        shapes=("AAAA",),
     ),
     flush(r".*\b(?:level|lvl|severity)=\"?\w+", needs=("level=", "lvl=", "severity=")),
 )
@@ -446,24 +445,17 @@ BUILD: Final = either(
         r" +\d* \| +\S| +--> \S+:\d+|(?:error|warning)(?:\[\w+\])?: \S",
         r"(?=[aruc])(?:add|remove|change|update)d? @?[\w./-]+ \d+\.\S*$|(?:added|removed|changed|audited) \d+ packages",
         r"(?:copying|creating|adding|running|removing|writing|hard linking|byte-compiling|reading) \S|[+] \w",
+        r"\s*(?:(?:Compiling|Downloading|Downloaded|Building|Checking|Finished|Collecting|Installing"
+        r"|Requirement already|Using cached|Fetching|Resolving|Linking|Generating) "
+        r"|(?:Looking in (?:indexes|links)|Preparing metadata|Getting requirements|Successfully \w+|Attempting uninstall"
+        r"|Created wheel|Stored in directory|Running (?:setup|command)|Using legacy)\b)",
+        # pip
+        r" *(?:\xc3\x97 |\xe2\x95\xb0\xe2\x94\x80>|\xe2\x94\x82 exit code|\[end of output\]|(?:error|note|hint): )",
+        r"(?:\w*-)?(?:gcc|g\+\+|cc|c\+\+|clang|clang\+\+|ld|ar|cl|rustc|javac|tsc) -",
+        r"\S+(?::\d+(?::\d+)?: (?:fatal )?(?:warning|error|note|info)\b|: In (?:member )?function )",
+        r"[\w.\[\]\"-]++: (?:Creating|Creation|Refreshing|Reading|Read complete|Destr|Modif|Still )",
     ),
-    bare(
-        r"(?:Compiling|Downloading|Downloaded|Building|Checking|Finished|Collecting|Installing"
-        r"|Requirement already|Using cached|Fetching|Resolving|Linking|Generating) ",
-        r"(?:Looking in (?:indexes|links)|Preparing metadata|Getting requirements|Successfully \w+|Attempting uninstall"
-        r"|Created wheel|Stored in directory|Running (?:setup|command)|Using legacy)\b",
-    ),
-    flush(  # pip
-        r" *(?:\xc3\x97 |\xe2\x95\xb0\xe2\x94\x80>|\xe2\x94\x82 exit code|\[end of output\]|(?:error|note|hint): )"
-    ),
-    flush(r"(?:\w*-)?(?:gcc|g\+\+|cc|c\+\+|clang|clang\+\+|ld|ar|cl|rustc|javac|tsc) -", needs=(" -",)),
-    flush(r"\S+:\d+(?::\d+)?: (?:fatal )?(?:warning|error|note|info)\b", needs=("warning", "error", "note", "info")),
-    flush(r"\S+: In (?:member )?function ", needs=(": In ",)),
     flush(r"\S+\.\w{1,8}\(\d+(?:,\d+)?\): +\S", needs=("): ",)),
-    flush(
-        r"[\w.\[\]\"-]+: (?:Creating|Creation|Refreshing|Reading|Read complete|Destr|Modif|Still )",
-        needs=(": Creati", ": Refreshing", ": Read", ": Destr", ": Modif", ": Still "),
-    ),
 )  # fmt: skip
 TAG: Final = pattern(r"\[[^\]]{2,60}\] ", r"[\w.-]{2,40} +\| ")
 HIT: Final = pattern(

@@ -29,7 +29,7 @@ class Lines:
 
     def __init__(self, lines: list[str]) -> None:
         self.all = lines
-        self._counts: dict[Pattern, int] = {}
+        self._counts: dict[Pattern, _Asked] = {}
 
     def __len__(self) -> int:
         return len(self.all)
@@ -57,19 +57,22 @@ class Lines:
         return lines
 
     @cached_property
+    def _shape(self) -> str:
+        """The text with 0 for each digit and A for each ASCII capital."""
+        return raw(self.text).translate(_SHAPES).decode("latin-1")
+
+    @cached_property
     def _shapes(self) -> list[str]:
-        """The lines with 0 for each digit and A for each ASCII capital."""
-        return raw(self.text).translate(_SHAPES).decode("latin-1").split("\n")
+        return self._shape.split("\n")
 
     def share(self, pattern: Pattern) -> float:
         """The share of lines that match; 0 where there are no lines."""
         return self.count(pattern) / len(self.all) if self.all else 0.0
 
     def count(self, pattern: Pattern) -> int:
-        if pattern not in self._counts:
-            size, hits = self._asked(pattern)
-            self._counts[pattern] = hits(0, size) if size else 0
-        return self._counts[pattern]
+        asked = self._asked(pattern)
+        asked.go_on(asked.size)
+        return asked.found
 
     def at_least(self, pattern: Pattern, share: float) -> bool:
         """``share(pattern) >= share``, known as soon as it is sure."""
@@ -80,34 +83,44 @@ class Lines:
         return self._decide(pattern, share, gt)
 
     def _decide(self, pattern: Pattern, share: float, enough: Callable[[float, float], bool]) -> bool:
-        total, found = len(self.all), 0
-        if pattern in self._counts or not total:
-            return enough(self.share(pattern), share)
-        size, hits = self._asked(pattern)
-        for at in range(0, size, CHUNK):
-            if enough(found / total, share):
-                return True
-            if not enough((found + size - at) / total, share):
+        total = len(self.all)
+        if not total:
+            return enough(0.0, share)
+        asked = self._asked(pattern)
+        while not enough(asked.found / total, share):
+            if not enough((asked.found + asked.size - asked.at) / total, share):
                 return False
-            found += hits(at, at + CHUNK)
-        self._counts[pattern] = found
-        return enough(found / total, share)
+            asked.go_on(asked.at + CHUNK)
+        return True
 
-    def _asked(self, pattern: Pattern) -> tuple[int, Callable[[int, int], int]]:
+    def _asked(self, pattern: Pattern) -> _Asked:
+        if pattern not in self._counts:
+            self._counts[pattern] = _Asked(*self._question(pattern))
+        return self._counts[pattern]
+
+    def _question(self, pattern: Pattern) -> tuple[int, Callable[[int, int], int]]:
         """How many lines a pattern may match, and what counts those it does match from one to another of them."""
         if pattern.parts:
-            parts = [part for part in pattern.parts if not part.needs or any(need in self.text for need in part.needs)]
+            parts = [part for part in pattern.parts if self._has(part)]
             return len(self.all) if parts else 0, lambda first, last: self._hits_of_any(parts, first, last)
         lines, match = self._may_match(pattern), pattern.match
         return len(lines), lambda first, last: sum(map(bool, map(match, lines[first:last])))
 
+    def _has(self, pattern: Pattern) -> bool:
+        """Whether there is any of what the pattern needs."""
+        return (not pattern.needs or any(need in self.text for need in pattern.needs)) and (
+            not pattern.shapes or any(shape in self._shape for shape in pattern.shapes)
+        )
+
     def _may_match(self, pattern: Pattern) -> list[str]:
-        lines = self.bare if pattern.bare else self.all
+        lines = self.all
         if pattern.starts:
             lines = [line for start in pattern.starts if start in self._starts for line in self._starts[start]]
-        if pattern.shapes and lines:
-            one = pattern.shapes
-            lines = [line for line, shape in zip(lines, self._shapes, strict=True) if any(s in shape for s in one)]
+        elif pattern.shapes:
+            shapes = [shape for shape in pattern.shapes if shape in self._shape]
+            lines = lines if shapes else []
+            if len(shapes) == 1:
+                lines = [line for line, shape in zip(lines, self._shapes, strict=True) if shapes[0] in shape]
         if pattern.needs and lines:
             needs = [need for need in pattern.needs if need in self.text]
             if len(needs) < 2:
@@ -125,6 +138,9 @@ class Lines:
             elif len(part.needs) == 1:
                 need = part.needs[0]
                 rest = [i for i in rest if need not in lines[i] or not match(lines[i])]
+            elif len(part.shapes) == 1:
+                shape, shapes = part.shapes[0], self._shapes
+                rest = [i for i in rest if shape not in shapes[i] or not match(lines[i])]
             else:
                 rest = [i for i in rest if not match(lines[i])]
         return size - len(rest)
@@ -132,6 +148,21 @@ class Lines:
     def matched(self, pattern: Pattern) -> list[bool]:
         """For each line whether it matches."""
         return [bool(pattern.match(line)) for line in self.all]
+
+
+class _Asked:
+    """How far the lines that a pattern may match were asked (``at`` of ``size``), and how many match (``found``)."""
+
+    __slots__ = ("at", "found", "hits", "size")
+
+    def __init__(self, size: int, hits: Callable[[int, int], int]) -> None:
+        self.size, self.hits = size, hits
+        self.at = self.found = 0
+
+    def go_on(self, to: int) -> None:
+        if self.at < self.size:
+            self.found += self.hits(self.at, to)
+            self.at = min(to, self.size)
 
 
 class Sample:
