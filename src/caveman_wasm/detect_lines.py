@@ -156,12 +156,14 @@ def log(sample: Sample) -> bool:
     if sample.fenced:
         return False
     lines = sample.lines
+    if len(lines) >= 2 and lines.above(TIMED, 0.5):
+        return True
     timed, levelled = lines.share(TIMED), lines.share(LEVELLED)
     entries = max(timed, levelled)
     if not timed and lines.above(SETTING, 0.5 * (1 - lines.share(REMARK))):
         return False  # settings that name levels
     if entries * len(lines) >= 2 and (entries >= 0.25 or (entries >= 0.02 and entries + lines.share(TRACE) >= 0.6)):
-        return timed > 0.5 or not lines.at_least(HIT, 0.6)
+        return not lines.at_least(HIT, 0.6)
     if len(lines) >= 3 and lines.at_least(TRACE, 0.5):
         return True
     if lines.count(COMMIT) >= 2 and COMMIT.match(lines.all[0]):

@@ -447,8 +447,8 @@ BUILD: Final = either(
         r"(?:copying|creating|adding|running|removing|writing|hard linking|byte-compiling|reading) \S|[+] \w",
         r"\s*(?:(?:Compiling|Downloading|Downloaded|Building|Checking|Finished|Collecting|Installing"
         r"|Requirement already|Using cached|Fetching|Resolving|Linking|Generating) "
-        r"|(?:Looking in (?:indexes|links)|Preparing metadata|Getting requirements|Successfully \w+|Attempting uninstall"
-        r"|Created wheel|Stored in directory|Running (?:setup|command)|Using legacy)\b)",
+        r"|(?:Looking in (?:indexes|links)|Preparing metadata|Getting requirements|Successfully \w+"
+        r"|Attempting uninstall|Created wheel|Stored in directory|Running (?:setup|command)|Using legacy)\b)",
         # pip
         r" *(?:\xc3\x97 |\xe2\x95\xb0\xe2\x94\x80>|\xe2\x94\x82 exit code|\[end of output\]|(?:error|note|hint): )",
         r"(?:\w*-)?(?:gcc|g\+\+|cc|c\+\+|clang|clang\+\+|ld|ar|cl|rustc|javac|tsc) -",

@@ -195,7 +195,8 @@ class Sample:
             found.append(_whole_lines(self.text[size // 2 :][:6144], True)[1:41])
         if size - 6144 > len(self.head):
             found.append(_whole_lines(self.text[-6144:], False)[1:][-40:])
-        return [[line[:300] for line in section if line[:300].strip(" \t")] for section in found]
+        short = [[line[:300] for line in section] for section in found]
+        return [[line for line in section if line[:1] > " " or line.strip(" \t")] for section in short]
 
     @cached_property
     def lines(self) -> Lines:

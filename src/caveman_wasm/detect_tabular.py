@@ -34,8 +34,9 @@ _CAPITALS: Final = frozenset("ABCDEFGHIJKLMNOPQRSTUVWXYZ%#")  # what a column's 
 def tabular(sample: Sample) -> bool:
     if _drawn_table(sample) or _fixed_width(sample.lines.all) or any(_separated(sample, mark) for mark in "\t,;|"):
         return True
-    if not RECORDS.match(sample.text):
-        return False
+    found = RECORDS.match(sample.text)
+    if not found or (found[0][-1] == " " and f"\n{found[0][:-1]}" not in sample.text and "1. row *" not in sample.head):
+        return False  # no second record that begins like the first
     from caveman_wasm.formats.tabular_vertical import vertical
 
     return vertical(sample.text, "\n", 0) is not None
@@ -72,6 +73,9 @@ def _separated(sample: Sample, mark: str) -> bool:
     steady = [record for record in records if _width(record, mark) == width]
     if len(steady) < 0.9 * len(records) or lines.indented >= 0.2 * len(lines):
         return False
+    entries = [record for record in steady[:3] if TIMED.match(record)]
+    if len(entries) == 3 and (mark != "\t" or all(map(LEVELLED.match, entries))):
+        return False  # a log's punctuation
     if not _like_a_table([_cells(record, mark) for record in steady], mark):
         return False
     if mark == "\t" and lines.at_least(SIZED, 0.9):
@@ -96,9 +100,6 @@ def _cells(record: str, mark: str) -> list[str]:
 
 
 def _like_a_table(rows: list[list[str]], mark: str) -> bool:
-    entries = [line for row in rows[:3] if TIMED.match(line := mark.join(row))]
-    if len(entries) == 3 and (mark != "\t" or all(map(LEVELLED.match, entries))):
-        return False  # a log's punctuation
     header, body = rows[0], rows[1:]
     columns = list(zip(*body, strict=True))
     joined = ["".join(column) for column in columns]
@@ -114,8 +115,9 @@ def _like_a_table(rows: list[list[str]], mark: str) -> bool:
         for cell in column
     )
     if blanks > 0.5 * len(body) * (len(columns) - 1):
-        words = max(len(cell.split()) for row in body for cell in row)  # commas with a blank behind are prose's
-        return words == 1 or (len(columns) > 2 and _names(header) and not _names(body[0]))
+        if not any(len(cell.split()) > 1 for row in body for cell in row):  # commas with a blank behind are prose's
+            return any(map(str.strip, joined)) or (len(columns) > 2 and _names(header) and not _names(body[0]))
+        return len(columns) > 2 and _names(header) and not _names(body[0])
     if len(columns) > 2 and len(body) > 1 and not any(" " in cells for cells in [*joined, *header]):
         return not any(row[-1].endswith(("{", ";", "(")) for row in rows)
     if _names(header):
@@ -177,8 +179,12 @@ def _numbered_columns(names: list[str], rows: list[list[str]]) -> bool:
     steady = [row for row in rows if len(row) == len(names)]
     if len(steady) < 0.9 * len(rows) or any(map(NUMBER.fullmatch, names)) or len(set(names)) < 0.9 * len(names):
         return False
-    numbers = sum(bool(NUMBER.fullmatch(cell)) for row in steady for cell in row)
-    return numbers >= 0.8 * len(steady) * len(names)
+    numbers, least = len(steady) * len(names), 0.8 * len(steady) * len(names)
+    for row in steady:
+        numbers -= len(row) - sum(map(bool, map(NUMBER.fullmatch, row)))
+        if numbers < least:
+            return False
+    return True
 
 
 def _aligned_columns(rows: list[str]) -> int:
