@@ -13,8 +13,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from caveman_wasm import cutting
+from caveman_wasm import cutting, detect_patterns
 from caveman_wasm.detect import MAX_DEPTH, TESTS, candidates, detect, json_depth_ok
+from caveman_wasm.detect_patterns import Pattern, either, flush
+from caveman_wasm.detect_sample import Lines
 from caveman_wasm.model import source
 
 CORPUS = os.environ.get("CAVEMAN_CORPUS", "")  # a folder of real tool outputs …
@@ -887,3 +889,38 @@ def test_what_lies_in_the_middle_of_a_big_payload_is_looked_at() -> None:
     rnd = random.Random(1)
     log = "".join(f"2026-05-14 08:00:00 INFO {rnd.random()}\n" for _ in range(20_000))
     assert kind("Starting up.\nReading settings.\n" + log) == "log"
+
+
+# ---------------------------------------------------------------- what a pattern is asked of
+
+PATTERNS = {name: value for name, value in vars(detect_patterns).items() if isinstance(value, Pattern)}
+PATTERNS |= {f"RUNS {i}": run for i, run in enumerate(detect_patterns.RUNS)}
+GOLDEN = sorted(Path(__file__).parent.glob("corpus/*/*.in"))
+
+
+def golden_lines() -> list[str]:
+    found: set[str] = set()
+    for path in GOLDEN:
+        lines = source(path.read_bytes()[:100_000]).replace("\r", "\n").split("\n")
+        found |= {line[:300] for line in lines[:2000] if line[:300].strip(" \t")}
+    return sorted(found)
+
+
+def test_no_pattern_matches_a_line_that_it_says_it_cannot() -> None:
+    lines = golden_lines()
+    matched = {name: sum(bool(p.match(line)) for line in lines) for name, p in PATTERNS.items()}
+    assert {name: Lines(lines).count(p) for name, p in PATTERNS.items()} == matched
+    assert sum(count > 0 for count in matched.values()) > 60  # the corpus asks most of them
+
+
+def test_counting_goes_on_where_a_decision_left_it() -> None:
+    word = either(flush("a"), flush("b", needs=("b",)))
+    lines = Lines(["a"] * 40 + ["b", "c"] * 60)
+    assert lines.at_least(word, 0.2)
+    assert not lines.above(word, 0.9)
+    assert lines.count(word) == 100
+    assert not lines.at_least(word, 0.63)
+    assert lines.at_least(word, 0.625)
+    assert not lines.above(word, 0.625)
+    assert Lines([]).at_least(word, 0)
+    assert not Lines([]).above(word, 0)
