@@ -105,8 +105,8 @@ class Tag:
     first. ``part``: the kind of part its element is if it is no content, by what is written; `aside` has the rest."""
 
     __slots__ = (
-        "alert", "asks", "closing", "counted", "ended", "kind", "main", "measured", "name", "navigates", "part", "room",
-        "said", "size", "void", "written",
+        "alert", "asks", "closing", "counted", "ended", "kind", "main", "measured", "name", "navigates", "noted", "part",
+        "room", "said", "size", "void", "written",
     )  # fmt: skip
 
     def __init__(self, tag: str) -> None:
@@ -129,6 +129,7 @@ class Tag:
             if written and (_NAMES if name in _NAMED else _TELLS).search(written.lower()):
                 self._read()
         self.measured = name in _MEASURED or self.asks or bool(self.alert)
+        self.noted = bool(self.counted) or self.measured or self.main
         self.said = name in _WRITTEN or self.asks or self.main
 
     def _read(self) -> None:

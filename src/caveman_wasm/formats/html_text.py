@@ -51,7 +51,7 @@ class Writer:
         return self.rest if self.aside else self.main
 
     def write(self) -> Rewritten:
-        for kind, tag, said, at, node in self.page.events:
+        for kind, tag, said, at, node in self.page.events():
             if kind == "t":
                 self._text(tag, said, at, node)
             elif kind == "<":
@@ -127,7 +127,10 @@ class Writer:
             self._open_aside(tag, at, node)
             return
         if tag.asks:
-            kind = tag.aside(self.page.held.get(node, _NOTHING), self.inside > 0, self.most)
+            held = self.page.held.get(node)
+            kind = tag.aside(held or _NOTHING, self.inside > 0, self.most)
+            if kind and held is None:
+                return  # it holds nothing: there is no end to wait for
             if kind:
                 self._part(kind, "", at, at)
                 self.aside = node
