@@ -16,7 +16,7 @@ from collections.abc import Iterator
 from operator import sub
 from typing import Any, Final
 
-from caveman_wasm.formats.html_tag import CLOSE, LINKED, LINKS, MAINS, NAME, OPEN, SIZE, Tag
+from caveman_wasm.formats.html_tag import CLOSE, LINKED, LINKS, MAINS, NAME, OPEN, SIZE, Tag, Tags
 
 __all__ = ["SPACE", "Event", "Page"]
 
@@ -34,7 +34,7 @@ _SLASHED: Final = frozenset(["a", "script", "svg", "path"])  # with a slash at t
 
 
 # What stands at an offset: "t" text, "r" raw content, "<" an element opens, ">" it closes; the element's tag (of the
-# one around, for text), the text, the offset, and the element's number (0 is the page).
+# one around, for text), the text (of a start tag too), the offset, and the element's number (0 is the page).
 Event = tuple[str, Tag, str, int, int]
 
 
@@ -48,11 +48,11 @@ class Page:
         self.elements = 0
         self.held: dict[int, list[int]] = {}
         self.counts = [0] * 8
-        self._stack, self._outer = [0], [Tag("")]
-        self._open = {"svg": 0}  # how many elements of a name are open
+        self._tags = Tags()
+        self._open = self._tags.open
+        self._stack, self._outer = [0], [Tag("", OPEN, False, "")]
         self._links: list[tuple[int, int]] = []  # of each link open: the counts of text and of links' text before it
         self._endless: set[str] = set()
-        self._tags: dict[str, Tag] = {}
         self._read()
 
     def events(self) -> Iterator[Event]:
@@ -82,31 +82,24 @@ class Page:
                 counts[SIZE] += len(said.strip(SPACE))
                 flat += ("t", outer[-1], said, at, stack[-1])
                 at += len(said)
-            tag = tags.get(written)
-            if tag is None:
-                if not written:
-                    break
-                tag = self._tag(written)
+            if not written:
+                break
+            tag = tags[written]
             if tag.kind == OPEN:
-                self._push(tag, at)
+                self._push(tag, written, at)
             elif tag.kind == CLOSE:
                 if outer[-1].name == tag.name:
                     self._pop(at)
                 else:
                     self._close(tag, at)
             else:
-                end = self._other(tag, at)
+                end = self._other(tag, written, at)
                 if end > stop:
                     return end
-            at += tag.size
+            at += len(written)
         return at
 
-    def _tag(self, written: str) -> Tag:
-        tag = self._tags[written] = Tag(written)
-        self._open.setdefault(tag.name, 0)
-        return tag
-
-    def _push(self, tag: Tag, at: int) -> None:
+    def _push(self, tag: Tag, written: str, at: int) -> None:
         if tag.room is not None and self._outer[-1].name in tag.room:
             self._make_room(tag, at)
         self.elements = number = self.elements + 1
@@ -114,7 +107,7 @@ class Page:
         self._stack.append(number)
         self._open[tag.name] += 1
         if tag.said:
-            self._flat += ("<", tag, "", at, number)
+            self._flat += ("<", tag, written, at, number)
         if tag.noted:
             self._note(tag, number)
 
@@ -155,46 +148,48 @@ class Page:
             if self._pop(at).name == tag.name:
                 break
 
-    def _other(self, tag: Tag, at: int) -> int:
+    def _other(self, tag: Tag, written: str, at: int) -> int:
         """Reads a tag that holds nothing, or that may go on where the mark-up was cut; gives its end."""
-        if not tag.ended and self.text[at + tag.size : at + tag.size + 1] in ('"', "'"):
-            tag = self._whole(at)
+        if written[-1] != ">" and self.text[at + len(written) : at + len(written) + 1] in ('"', "'"):
+            written = self._whole(at)
+            tag = self._tags[written]
         if tag.closing:
             self._close(tag, at)
         else:
-            self._start(tag, at)
-        return at + tag.size
+            self._start(tag, written, at)
+        return at + len(written)
 
-    def _whole(self, at: int) -> Tag:
+    def _whole(self, at: int) -> str:
         found = _TAGS.match(self.text, at)
         assert found is not None
-        return self._tag(found[0])
+        return found[0]
 
-    def _start(self, tag: Tag, at: int) -> bool:
+    def _start(self, tag: Tag, written: str, at: int) -> bool:
         """Opens an element; False where it holds nothing."""
-        slashed = tag.written[-1:] == "/" and (tag.name in _SLASHED or self._open["svg"])
+        slashed = written.endswith(("/>", "/")) and (tag.name in _SLASHED or self._open["svg"] > 0)
         if not (tag.void or slashed):
-            self._push(tag, at)
+            self._push(tag, written, at)
             return True
         if tag.room is not None and self._outer[-1].name in tag.room:
             self._make_room(tag, at)
         self.elements += 1
         if tag.said:
-            self._flat += ("<", tag, "", at, self.elements)
+            self._flat += ("<", tag, written, at, self.elements)
         return False
 
     def _special(self, at: int) -> int:
         """Reads a comment, a declaration, or an element and its raw content; gives the end."""
         if self.text[at + 1] in "!?":
             return self._declaration(at)
-        tag = self._whole(at)
-        start, name = at + tag.size, tag.name
-        if not self._start(tag, at) or self._open["svg"]:
+        written = self._whole(at)
+        tag, start = self._tags[written], at + len(written)
+        if not self._start(tag, written, at) or self._open["svg"]:
             return start
-        end = None if name in self._endless else _ENDS[name].search(self.text, start)
+        end = None if tag.name in self._endless else _ENDS[tag.name].search(self.text, start)
         if end is None:
-            self._endless.add(name)
+            self._endless.add(tag.name)
             return start  # never closed: what follows is read as usual
+        # The number is the start tag's: nothing has been opened since.
         self._flat += ("r", tag, self.text[start : end.start()], start, self.elements)
         return end.start()
 
