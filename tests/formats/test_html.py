@@ -56,6 +56,9 @@ def page(body: str) -> str:
         ("<dl><dt>k</dt><dd>v</dd><dt>l</dt><dd>w</dd></dl>", "- k: v\n- l: w"),
         ('<div role="alert">Closed today.</div>', "Alert: Closed today."),
         ("<p>1 < 2 and 3 > 2</p>", "1 < 2 and 3 > 2"),
+        ('<p>a</p><img src="x" style="display: none"><p>b</p>', "a\n\nb"),  # what holds nothing hides nothing
+        ("<p>a<svg/></p><p>b</p>", "a\n\nb"),
+        ('<p>a</p><p title="1 > 0 <!-- x --> <script>">b</p>', "a\n\nb"),
     ],
 )
 def test_content_reads_as_text(body: str, expected: str) -> None:

@@ -12,10 +12,11 @@ an element holds is the difference of running counts, kept only of those that so
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from operator import sub
-from typing import Final, Literal
+from typing import Any, Final
 
-from caveman_wasm.formats.html_tag import CLOSE, LINKED, LINKS, MAINS, NAME, OPEN, SIZE, Tag
+from caveman_wasm.formats.html_tag import CLOSE, LINKED, LINKS, MAINS, NAME, OPEN, SIZE, Tag, Tags
 
 __all__ = ["SPACE", "Event", "Page"]
 
@@ -33,26 +34,30 @@ _SLASHED: Final = frozenset(["a", "script", "svg", "path"])  # with a slash at t
 
 
 # What stands at an offset: "t" text, "r" raw content, "<" an element opens, ">" it closes; the element's tag (of the
-# one around, for text), the text, the offset, and the element's number (0 is the page).
-Event = tuple[Literal["t", "r", "<", ">"], Tag, str, int, int]
+# one around, for text), the text (of a start tag too), the offset, and the element's number (0 is the page).
+Event = tuple[str, Tag, str, int, int]
 
 
 class Page:
-    """The events of a page, well nested. ``elements``: how many there are; ``held``: of each that somebody may ask
+    """A page: its `events` are well nested. ``elements``: how many there are; ``held``: of each that somebody may ask
     about, the counts of what is in it; ``counts``: of the whole page."""
 
     def __init__(self, text: str) -> None:
         self.text = text
-        self.events: list[Event] = []
+        self._flat: list[Any] = []  # events without tuples around them, which would be work for the garbage collector
         self.elements = 0
         self.held: dict[int, list[int]] = {}
         self.counts = [0] * 8
-        self._stack, self._outer = [0], [Tag("")]
-        self._open: dict[str, int] = {}  # how many elements of a name are open
+        self._tags = Tags()
+        self._open = self._tags.open
+        self._stack, self._outer = [0], [Tag("", OPEN, False, "")]
         self._links: list[tuple[int, int]] = []  # of each link open: the counts of text and of links' text before it
         self._endless: set[str] = set()
-        self._tags: dict[str, Tag] = {}
         self._read()
+
+    def events(self) -> Iterator[Event]:
+        fields = iter(self._flat)
+        return zip(fields, fields, fields, fields, fields, strict=True)
 
     def _read(self) -> None:
         text, at = self.text, 0
@@ -71,55 +76,46 @@ class Page:
         """Reads tags and the text between them; gives where it ended: behind ``stop`` where a tag goes on over it."""
         parts = _TAGS.split(self.text[start:stop])
         parts.append("")
-        at, events, counts, tags, outer, stack = start, self.events, self.counts, self._tags, self._outer, self._stack
+        at, flat, counts, tags, outer, stack = start, self._flat, self.counts, self._tags, self._outer, self._stack
         for said, written in zip(parts[::2], parts[1::2], strict=True):
             if said:
                 counts[SIZE] += len(said.strip(SPACE))
-                events.append(("t", outer[-1], said, at, stack[-1]))
+                flat += ("t", outer[-1], said, at, stack[-1])
                 at += len(said)
-            tag = tags.get(written)
-            if tag is None:
-                if not written:
-                    break
-                tag = tags[written] = Tag(written)
+            if not written:
+                break
+            tag = tags[written]
             if tag.kind == OPEN:
-                self._push(tag, at)
+                self._push(tag, written, at)
             elif tag.kind == CLOSE:
                 if outer[-1].name == tag.name:
                     self._pop(at)
                 else:
                     self._close(tag, at)
             else:
-                end = self._other(tag, at)
+                end = self._other(tag, written, at)
                 if end > stop:
                     return end
-            at += tag.size
+            at += len(written)
         return at
 
-    def _push(self, tag: Tag, at: int) -> None:
-        name, counts = tag.name, self.counts
+    def _push(self, tag: Tag, written: str, at: int) -> None:
         if tag.room is not None and self._outer[-1].name in tag.room:
             self._make_room(tag, at)
         self.elements = number = self.elements + 1
         self._outer.append(tag)
         self._stack.append(number)
-        self._open[name] = self._open.get(name, 0) + 1
+        self._open[tag.name] += 1
         if tag.said:
-            self.events.append(("<", tag, "", at, number))
-        if tag.counted:
-            counts[tag.counted] += 1
-            if tag.counted == LINKS:
-                self._links.append((counts[SIZE], counts[LINKED]))
-        if tag.main:
-            counts[MAINS] += 1
-        if tag.measured:
-            self.held[number] = counts.copy()
+            self._flat += ("<", tag, written, at, number)
+        if tag.noted:
+            self._note(tag, number)
 
     def _pop(self, at: int) -> Tag:
         tag, number = self._outer.pop(), self._stack.pop()
         self._open[tag.name] -= 1
         if tag.said:
-            self.events.append((">", tag, "", at, number))
+            self._flat += (">", tag, "", at, number)
         if tag.measured:
             self.held[number] = [*map(sub, self.counts, self.held[number])]
         if tag.counted == LINKS:
@@ -127,8 +123,19 @@ class Page:
             self.counts[LINKED] = linked + self.counts[SIZE] - size
         return tag
 
+    def _note(self, tag: Tag, number: int) -> None:
+        """Counts an element, and remembers what was counted before it."""
+        counts = self.counts
+        if tag.counted:
+            counts[tag.counted] += 1
+            if tag.counted == LINKS:
+                self._links.append((counts[SIZE], counts[LINKED]))
+        counts[MAINS] += tag.main
+        if tag.measured:
+            self.held[number] = counts.copy()
+
     def _close(self, tag: Tag, at: int) -> None:
-        if self._open.get(tag.name):
+        if self._open[tag.name]:
             while self._pop(at).name != tag.name:
                 pass
 
@@ -141,47 +148,49 @@ class Page:
             if self._pop(at).name == tag.name:
                 break
 
-    def _other(self, tag: Tag, at: int) -> int:
+    def _other(self, tag: Tag, written: str, at: int) -> int:
         """Reads a tag that holds nothing, or that may go on where the mark-up was cut; gives its end."""
-        if not tag.ended and self.text[at + tag.size : at + tag.size + 1] in ('"', "'"):
-            tag = self._whole(at)
+        if written[-1] != ">" and self.text[at + len(written) : at + len(written) + 1] in ('"', "'"):
+            written = self._whole(at)
+            tag = self._tags[written]
         if tag.closing:
             self._close(tag, at)
         else:
-            self._start(tag, at)
-        return at + tag.size
+            self._start(tag, written, at)
+        return at + len(written)
 
-    def _whole(self, at: int) -> Tag:
+    def _whole(self, at: int) -> str:
         found = _TAGS.match(self.text, at)
         assert found is not None
-        return Tag(found[0])
+        return found[0]
 
-    def _start(self, tag: Tag, at: int) -> bool:
+    def _start(self, tag: Tag, written: str, at: int) -> bool:
         """Opens an element; False where it holds nothing."""
-        slashed = tag.written[-1:] == "/" and (tag.name in _SLASHED or "svg" in self._open)
+        slashed = written.endswith(("/>", "/")) and (tag.name in _SLASHED or self._open["svg"] > 0)
         if not (tag.void or slashed):
-            self._push(tag, at)
+            self._push(tag, written, at)
             return True
         if tag.room is not None and self._outer[-1].name in tag.room:
             self._make_room(tag, at)
         self.elements += 1
         if tag.said:
-            self.events.append(("<", tag, "", at, self.elements))
+            self._flat += ("<", tag, written, at, self.elements)
         return False
 
     def _special(self, at: int) -> int:
         """Reads a comment, a declaration, or an element and its raw content; gives the end."""
         if self.text[at + 1] in "!?":
             return self._declaration(at)
-        tag = self._whole(at)
-        start, name = at + tag.size, tag.name
-        if not self._start(tag, at) or self._open.get("svg"):
+        written = self._whole(at)
+        tag, start = self._tags[written], at + len(written)
+        if not self._start(tag, written, at) or self._open["svg"]:
             return start
-        end = None if name in self._endless else _ENDS[name].search(self.text, start)
+        end = None if tag.name in self._endless else _ENDS[tag.name].search(self.text, start)
         if end is None:
-            self._endless.add(name)
+            self._endless.add(tag.name)
             return start  # never closed: what follows is read as usual
-        self.events.append(("r", tag, self.text[start : end.start()], start, self.elements))
+        # The number is the start tag's: nothing has been opened since.
+        self._flat += ("r", tag, self.text[start : end.start()], start, self.elements)
         return end.start()
 
     def _declaration(self, at: int) -> int:

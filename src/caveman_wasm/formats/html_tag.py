@@ -23,7 +23,11 @@ __all__ = [
     "SIZE",
     "TABLES",
     "TERMS",
+    "VOID",
     "Tag",
+    "Tags",
+    "attributes_of",
+    "target_of",
 ]
 
 DENSE: Final = 0.5  # share of link text from which a part that is named like navigation is navigation
@@ -36,8 +40,8 @@ _READ: Final = re.compile(rf"<(/?)({NAME})")
 _ATTRIBUTE: Final = re.compile(
     r"([^\s\"'<>/=]++)(?:\s*+=\s*+(?:\"([^\"]*+)\"|'([^']*+)'|([^\s\"'<>]++)))?", re.ASCII
 )  # fmt: skip
-_HREF: Final = re.compile(r"\s*+href\s*+=\s*+(?:\"([^\"]*+)\"|'([^']*+)')", re.ASCII | re.IGNORECASE)
-_VOID: Final = frozenset(
+_HREF: Final = re.compile(r"<a\s++href\s*+=\s*+(?:\"([^\"]*+)\"|'([^']*+)')", re.ASCII | re.IGNORECASE)
+VOID: Final = frozenset(
     ["area", "base", "br", "col", "embed", "hr", "img", "input", "link", "meta", "param", "source", "track", "wbr"]
 )
 BLOCKS: Final = frozenset([
@@ -66,7 +70,7 @@ _COUNTED: Final = {
     "dt": TERMS,
 }
 _NEVER: Final = ("html", "head", "body", "main")
-_WRITTEN: Final = BLOCKS | {"a", "br", "img", "meta"}  # elements that change the text
+_WRITTEN: Final = BLOCKS | {"a", "br", "img", "meta", "script", "style"}  # what changes the text
 _MEASURED: Final = frozenset(["table", "pre", "dl", "dt", "header", "footer", "aside"])
 
 # ---------------------------------------------------------------- what is no content
@@ -101,40 +105,34 @@ _NAMES: Final = re.compile(r"class|id|role|style", re.ASCII)  # the same where n
 
 
 class Tag:
-    """``name`` in small letters; ``written`` what follows it; ``size`` its bytes. ``room``: which elements it closes
-    first. ``part``: the kind of part its element is if it is no content, by what is written; `aside` has the rest."""
+    """``name`` in small letters. ``room``: which elements it closes first; ``counted``: what it counts as. ``part``:
+    the kind of part its element is if it is no content, by what is written; `aside` has the rest."""
 
     __slots__ = (
-        "alert", "asks", "closing", "counted", "ended", "kind", "main", "measured", "name", "navigates", "part", "room",
-        "said", "size", "void", "written",
+        "alert", "asks", "closing", "counted", "kind", "main", "measured", "name", "navigates", "noted", "part", "room",
+        "said", "void",
     )  # fmt: skip
 
-    def __init__(self, tag: str) -> None:
-        found = _READ.match(tag)
-        self.name = name = found[2].lower() if found else ""
-        self.size = len(tag)
-        self.ended = ended = tag.endswith(">")
-        self.written = written = tag[found.end() : -1 if ended else None] if found else ""
-        self.closing = found is not None and found[1] != ""
-        self.kind = OTHER if not ended else CLOSE if self.closing else OPEN
+    def __init__(self, name: str, kind: int, closing: bool, written: str) -> None:
+        """``written``: the whole tag where its attributes may tell something."""
+        self.name, self.kind, self.closing = name, kind, closing
         self.room = _CLOSES.get(name)
         self.counted = _COUNTED.get(name, 0)
-        self.void = name in _VOID
+        self.void = name in VOID
         self.main = name == "main"
         self.part, self.alert, self.navigates = "" if name == "select" else _ASIDES.get(name, ""), "", False
         self.asks = bool(self.part) or name in ("header", "footer", "aside", "select")
-        if not self.closing:
-            if self.void or written[-1:] == "/":
-                self.kind = OTHER
-            if written and (_NAMES if name in _NAMED else _TELLS).search(written.lower()):
-                self._read()
+        if written:
+            self._read(written)
         self.measured = name in _MEASURED or self.asks or bool(self.alert)
+        self.noted = bool(self.counted) or self.measured or self.main
         self.said = name in _WRITTEN or self.asks or self.main
 
-    def _read(self) -> None:
+    def _read(self, written: str) -> None:
         """What the attributes tell."""
-        attributes, name = self.attributes(), self.name
-        self.main = self.main or _ROLE_MAIN.search(self.written) is not None
+        name = self.name
+        attributes = attributes_of(written, name)
+        self.main = self.main or _ROLE_MAIN.search(written) is not None
         role, names = attributes.get("role", "").lower(), f"{attributes.get('class', '')} {attributes.get('id', '')}"
         if name in _NAMED and name not in ("a", "span"):
             found = ALERTING.search(f"{attributes.get('class', '')} {role} {attributes.get('id', '')}")
@@ -149,17 +147,6 @@ class Tag:
         self.navigates = name in _NAMED and _NAVIGATION.search(names) is not None
         self.asks = self.asks or bool(self.part) or self.navigates
 
-    def attributes(self) -> dict[str, str]:
-        """Names in small letters and values as they are spelt; of one that stands twice the first."""
-        found: dict[str, str] = {}
-        for name, double, single, bare in _ATTRIBUTE.findall(self.written):
-            found.setdefault(name.lower(), double or single or bare)
-        return found
-
-    def href(self) -> str:
-        first = _HREF.match(self.written)
-        return (first[1] or first[2] or "") if first else self.attributes().get("href", "")
-
     def aside(self, held: Sequence[int], inside: bool, most: int) -> str:
         """What kind of part an element is that is no content; '' for content. ``held``: the counts of what is in it;
         ``inside``: in the main element; what holds more than ``most`` bytes of text is content."""
@@ -173,3 +160,45 @@ class Tag:
             few = held[SIZE] < 1_500 and (name == "footer" or not held[HEADS])
             return ("sidebar" if name == "aside" else name) if dense or few else ""
         return "navigation" if self.navigates and dense and (held[LINKS] or name == "a") else ""
+
+
+class Tags(dict[str, Tag]):
+    """Tags by their spelling. Those whose attributes tell nothing share one."""
+
+    def __init__(self) -> None:
+        self._shared: dict[tuple[str, int, bool], Tag] = {}
+        self.open: dict[str, int] = {"svg": 0}  # name → how many elements of it are open
+
+    def __missing__(self, written: str) -> Tag:
+        found = _READ.match(written)
+        assert found is not None
+        name, closing = found[2].lower(), found[1] != ""
+        if written[-1] != ">":
+            kind = OTHER
+        elif closing:
+            kind = CLOSE
+        else:
+            kind = OTHER if name in VOID or written[-2] == "/" else OPEN
+        if not closing and (_NAMES if name in _NAMED else _TELLS).search(written.lower(), found.end()):
+            tag = Tag(name, kind, closing, written)
+        else:
+            tag = self._shared.get((name, kind, closing)) or self._shared.setdefault(
+                (name, kind, closing), Tag(name, kind, closing, "")
+            )
+        self.open.setdefault(name, 0)
+        self[written] = tag
+        return tag
+
+
+def attributes_of(written: str, name: str) -> dict[str, str]:
+    """Names in small letters and values as they are spelt; of one that stands twice the first."""
+    found: dict[str, str] = {}
+    for key, double, single, bare in _ATTRIBUTE.findall(written, len(name) + 1):
+        found.setdefault(key.lower(), double or single or bare)
+    return found
+
+
+def target_of(written: str) -> str:
+    """Where a link leads."""
+    first = _HREF.match(written)
+    return (first[1] or first[2] or "") if first else attributes_of(written, "a").get("href", "")

@@ -7,7 +7,7 @@ from typing import Final
 
 from caveman_wasm.formats.html_out import BLANKS, DOT, Out, value_of
 from caveman_wasm.formats.html_page import SPACE, Page
-from caveman_wasm.formats.html_tag import BLOCKS, HEADS, ROWS, SIZE, TABLES, TERMS, Tag
+from caveman_wasm.formats.html_tag import BLOCKS, HEADS, ROWS, SIZE, TABLES, TERMS, Tag, attributes_of, target_of
 from caveman_wasm.model import Rewritten
 
 __all__ = ["PARTS", "Writer"]
@@ -41,7 +41,10 @@ class Writer:
         self.pre = 0
         self.tables: list[int] = []  # of each table open: rows written, or -1 for one that only lays out
         self.cells = -1  # cells written of the row; -1 outside of rows
-        self.link: tuple[int, int] | None = None  # where the open link's text begins among the pieces, its node
+        self.link: tuple[int, int, str] | None = (
+            None  # where the open link's text begins among the pieces, its node and tag
+        )
+        self.program = ""  # the start tag of the script or style that was opened last
         self.linked: set[str] = set()
         self.fields: set[tuple[str, str]] = set()  # names and values of the preamble
         self.heading = False  # within a heading of the content
@@ -51,11 +54,11 @@ class Writer:
         return self.rest if self.aside else self.main
 
     def write(self) -> Rewritten:
-        for kind, tag, said, at, node in self.page.events:
+        for kind, tag, said, at, node in self.page.events():
             if kind == "t":
                 self._text(tag, said, at, node)
             elif kind == "<":
-                self._open(tag, at, node)
+                self._open(tag, said, at, node)
             elif kind == ">":
                 self._close(tag, at, node)
             else:
@@ -90,7 +93,7 @@ class Writer:
         if tag.name == "title":
             self._field("Title", at, stop, said)
         elif tag.name in ("script", "style"):
-            attributes = tag.attributes()
+            attributes = attributes_of(self.program, tag.name)
             data = "json" in attributes.get("type", "").lower()
             size = f"{len(content)} bytes" if content else attributes.get("src", "")
             self._part("data" if data else tag.name, size, at, stop)
@@ -121,13 +124,16 @@ class Writer:
 
     # ------------------------------------------------------------ elements
 
-    def _open(self, tag: Tag, at: int, node: int) -> None:
+    def _open(self, tag: Tag, written: str, at: int, node: int) -> None:
         name = tag.name
         if self.aside:
-            self._open_aside(tag, at, node)
+            self._open_aside(tag, written, at, node)
             return
         if tag.asks:
-            kind = tag.aside(self.page.held.get(node, _NOTHING), self.inside > 0, self.most)
+            held = self.page.held.get(node)
+            kind = tag.aside(held or _NOTHING, self.inside > 0, self.most)
+            if kind and held is None:
+                return  # it holds nothing: there is no end to wait for
             if kind:
                 self._part(kind, "", at, at)
                 self.aside = node
@@ -136,15 +142,17 @@ class Writer:
             self.inside += 1
         opens = _OPEN.get(name)
         if opens is not None:
-            opens(self, tag, at, node)
+            opens(self, tag, written, at, node)
         elif name in BLOCKS:
             self._block(2)
         if tag.alert:
             self._alert(tag, node)
 
-    def _open_aside(self, tag: Tag, at: int, node: int) -> None:
+    def _open_aside(self, tag: Tag, written: str, at: int, node: int) -> None:
         if tag.name == "a":
-            self._anchor(tag, at, node)
+            self._anchor(tag, written, at, node)
+        elif tag.name in ("script", "style"):
+            self.program = written
         elif tag.name in BLOCKS or tag.name == "br":
             rest = self.rest
             rest.blank = False
@@ -183,8 +191,8 @@ class Writer:
         if 0 < held[SIZE] < 20_000 and not self.main.prefix and self.cells < 0 and not held[HEADS] + held[TABLES]:
             self.main.prefix = tag.alert + ": "
 
-    def _meta(self, tag: Tag, at: int, node: int) -> None:
-        attributes, stop = tag.attributes(), at + tag.size
+    def _meta(self, tag: Tag, written: str, at: int, node: int) -> None:
+        attributes, stop = attributes_of(written, tag.name), at + len(written)
         name = (attributes.get("name") or attributes.get("property") or "").lower()
         content = attributes.get("content", "")
         if name in _FIELDS and content:
@@ -195,12 +203,15 @@ class Writer:
         elif name and content and name not in ("viewport", "generator"):
             self._part("metadata", f"{name}: {value_of(content)}", at, stop)
 
-    def _image(self, tag: Tag, at: int, node: int) -> None:
-        said = value_of(tag.attributes().get("alt", ""))
-        if _SIGNS.search(said) and (" " in said or (len(said) > 3 and self.link is None)):
-            self.main.add(f"[image: {said}]", at, at + tag.size)
+    def _program(self, tag: Tag, written: str, at: int, node: int) -> None:
+        self.program = written
 
-    def _heading(self, tag: Tag, at: int, node: int) -> None:
+    def _image(self, tag: Tag, written: str, at: int, node: int) -> None:
+        said = value_of(attributes_of(written, tag.name).get("alt", ""))
+        if _SIGNS.search(said) and (" " in said or (len(said) > 3 and self.link is None)):
+            self.main.add(f"[image: {said}]", at, at + len(written))
+
+    def _heading(self, tag: Tag, written: str, at: int, node: int) -> None:
         if self.cells >= 0 or self.lists:
             self._block(2)
         else:
@@ -215,7 +226,7 @@ class Writer:
             self.main.prefix = ""  # nothing stood in it
         self._block(2)
 
-    def _definitions(self, tag: Tag, at: int, node: int) -> None:
+    def _definitions(self, tag: Tag, written: str, at: int, node: int) -> None:
         """Terms with long explanations, or such that can be linked to, head them; else each is an item of a list."""
         self._block(2)
         held = self.page.held.get(node, _NOTHING)
@@ -229,13 +240,13 @@ class Writer:
             self.lists.pop()
         self._block(2)
 
-    def _term(self, tag: Tag, at: int, node: int) -> None:
+    def _term(self, tag: Tag, written: str, at: int, node: int) -> None:
         if self.terms and not self.terms[-1]:
-            self._item(tag, at, node)
+            self._item(tag, written, at, node)
         elif (
             self.cells < 0
             and not self.lists
-            and (self.terms or "id=" in tag.written)
+            and (self.terms or "id=" in written)
             and self.page.held.get(node, _NOTHING)[SIZE] <= 4 * EXPLAINED
         ):
             self.main.break_line(2)
@@ -243,14 +254,14 @@ class Writer:
         else:
             self._block(2)
 
-    def _explanation(self, tag: Tag, at: int, node: int) -> None:
+    def _explanation(self, tag: Tag, written: str, at: int, node: int) -> None:
         self._block(2)
         if self.terms and not self.terms[-1] and self.cells < 0 and not self.main.prefix:
             self.main.lines = 0
             self.main.add(":", self.main.end, self.main.end)
             self.main.blank = True
 
-    def _list(self, tag: Tag, at: int, node: int) -> None:
+    def _list(self, tag: Tag, written: str, at: int, node: int) -> None:
         if self.cells >= 0:
             return
         self.main.prefix = ""
@@ -263,7 +274,7 @@ class Writer:
             self.main.prefix = ""
             self._block(2)
 
-    def _item(self, tag: Tag, at: int, node: int) -> None:
+    def _item(self, tag: Tag, written: str, at: int, node: int) -> None:
         if self.cells >= 0:
             self.main.blank = True
             return
@@ -281,7 +292,7 @@ class Writer:
             self.main.break_line(1)
             self.main.indent = "  " * len(self.lists)
 
-    def _table(self, tag: Tag, at: int, node: int) -> None:
+    def _table(self, tag: Tag, written: str, at: int, node: int) -> None:
         held = self.page.held.get(node, _NOTHING)
         rows, blocks = held[ROWS], held[HEADS] + held[TABLES]
         most = max(2, rows // 4) if rows > 1 else 0  # blocks in a table that is one of data
@@ -295,7 +306,7 @@ class Writer:
             self.cells = -1
         self._block(2)
 
-    def _row(self, tag: Tag, at: int, node: int) -> None:
+    def _row(self, tag: Tag, written: str, at: int, node: int) -> None:
         if not self.tables or self.tables[-1] < 0:
             self._block(2)
         else:
@@ -318,7 +329,7 @@ class Writer:
             self.cells = -1
             out.break_line(1)
 
-    def _cell(self, tag: Tag, at: int, node: int) -> None:
+    def _cell(self, tag: Tag, written: str, at: int, node: int) -> None:
         if self.tables and self.tables[-1] >= 0 and self.cells >= 0:
             self.main.blank = False
             self.main.add(" |" if self.cells else "|", at, at)
@@ -327,10 +338,13 @@ class Writer:
         else:
             self._block(2)
 
-    def _nothing(self, tag: Tag, at: int, node: int) -> None:
+    def _nothing(self, tag: Tag, written: str, at: int, node: int) -> None:
         pass
 
-    def _line(self, tag: Tag, at: int, node: int) -> None:
+    def _end_nothing(self, tag: Tag, at: int, node: int) -> None:
+        pass
+
+    def _line(self, tag: Tag, written: str, at: int, node: int) -> None:
         if self.cells >= 0:
             self.main.blank = True
         elif self.pre:
@@ -341,16 +355,16 @@ class Writer:
     def _end_cell(self, tag: Tag, at: int, node: int) -> None:
         self._block(2)
 
-    def _pre(self, tag: Tag, at: int, node: int) -> None:
+    def _pre(self, tag: Tag, written: str, at: int, node: int) -> None:
         self._block(2)
         if self.cells >= 0 or not self.page.held.get(node, _NOTHING)[SIZE]:
             return
         self.main.prefix, self.main.indent = "", ""
         self.main.break_line(2)
-        self.main.add("```", at, at + tag.size)
+        self.main.add("```", at, at + len(written))
         self.pre += 1
-        if self.page.text[at + tag.size : at + tag.size + 1] not in ("\n", "\r"):
-            self.main.put("\n", at + tag.size)
+        if self.page.text[at + len(written) : at + len(written) + 1] not in ("\n", "\r"):
+            self.main.put("\n", at + len(written))
 
     def _end_pre(self, tag: Tag, at: int, node: int) -> None:
         if self.pre:
@@ -360,16 +374,16 @@ class Writer:
             self.main.add("```", self.main.end, self.main.end)
         self._block(2)
 
-    def _anchor(self, tag: Tag, at: int, node: int) -> None:
-        self.link = (len(self.out.pieces), node)
+    def _anchor(self, tag: Tag, written: str, at: int, node: int) -> None:
+        self.link = (len(self.out.pieces), node, written)
 
     def _end_anchor(self, tag: Tag, at: int, node: int) -> None:
         """``[text](href)`` for a link that says more than its text; a link's sign alone (¶, §) goes."""
         if self.link is None or self.link[1] != node or self.pre:
             return
-        out, (first, _), self.link = self.out, self.link, None
+        out, (first, _, written), self.link = self.out, self.link, None
         said = "".join(out.pieces[first:]).strip()
-        target = tag.href().strip()
+        target = target_of(written).strip()
         if said and not said.endswith("]") and self._matters(target, said):
             self.linked.add(target)
             blank, out.blank = out.blank, False
@@ -396,7 +410,7 @@ _OPEN: Final = {
     "dl": Writer._definitions, "table": Writer._table, "tr": Writer._row,
     "td": Writer._cell, "th": Writer._cell, "pre": Writer._pre, "a": Writer._anchor,
     **dict.fromkeys(("tbody", "thead", "tfoot"), Writer._nothing), "br": Writer._line,
-    "meta": Writer._meta, "img": Writer._image,
+    "script": Writer._program, "style": Writer._program, "meta": Writer._meta, "img": Writer._image,
 }  # fmt: skip
 _CLOSE: Final = {
     "dl": Writer._end_definitions,
@@ -404,5 +418,5 @@ _CLOSE: Final = {
     **dict.fromkeys(("ul", "ol", "menu"), Writer._end_list),
     "li": Writer._end_item, "option": Writer._end_item, "table": Writer._end_table, "tr": Writer._end_row,
     "td": Writer._end_cell, "th": Writer._end_cell, "pre": Writer._end_pre, "a": Writer._end_anchor,
-    **dict.fromkeys(("tbody", "thead", "tfoot"), Writer._nothing),
+    **dict.fromkeys(("tbody", "thead", "tfoot"), Writer._end_nothing),
 }  # fmt: skip
