@@ -8,6 +8,7 @@
 
 import type { PyodideAPI } from "pyodide";
 import type { PyCallable, PyProxy } from "pyodide/ffi";
+import { free } from "./bytes.js";
 import { CavemanError, invalidArguments } from "./errors.js";
 
 export interface Booted {
@@ -118,7 +119,7 @@ async function fromSnapshot(runtime: Runtime, folder: URL, compiled: Promise<unk
     },
   });
   const [pyodide] = await Promise.all([loading, ready, script, compiled]); // Pyodide itself might wait for ever
-  for (const used of [await room, await packed]) free(used.buffer); // the first of which Pyodide keeps hold of
+  for (const used of [await room, await packed]) free(used); // the first of which Pyodide keeps hold of
   if (inWorker) fetchLate(pyodide, new URL("python_stdlib.zip", folder));
   pyodide.runPython("import random\nrandom.seed()"); // it would be the same in every page
   return pyodide;
@@ -131,10 +132,6 @@ function restore(snapshot: Uint8Array<ArrayBuffer>, instance: WebAssembly.Instan
   const memory = new Uint32Array(snapshot.buffer, header);
   for (let at = 0; at < memory.length; at++) memory[at]! ^= first[at]!;
 }
-
-/** Gives a buffer's memory back at once, whoever holds it (ES2024; before it waits for the collector). */
-const free = (buffer: ArrayBufferLike): void =>
-  void (buffer as { transfer?: (size: number) => unknown }).transfer?.(0);
 
 /** Only there may a request block, which a late import needs. */
 const inWorker = "WorkerGlobalScope" in globalThis && "XMLHttpRequest" in globalThis;
@@ -190,7 +187,7 @@ async function unpack(gzip: Promise<Uint8Array<ArrayBuffer>>, into: Promise<Uint
   for (let next = await pieces.read(); !next.done; next = await pieces.read()) {
     room.set(next.value, at);
     at += next.value.length;
-    free(next.value.buffer);
+    free(next.value);
   }
   if (at !== room.length) throw new Error("the snapshot is not whole");
 }
