@@ -47,6 +47,7 @@ export type { Payload } from "./bytes.js";
 export type { IndexRow, PersistenceHook, StoredRecord } from "./hook.js";
 export type { Messages, MessagesOptions, Wrappable, WrapOptions } from "./messages.js";
 export { hasWebMCP, registerWebMCP, type WebMCPOptions } from "./adapters/webmcp.js";
+export type { Events, Listeners } from "./events.js";
 export type { Abortable, CavemanOptions } from "./options.js";
 export type {
   BundleCounts,
