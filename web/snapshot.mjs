@@ -47,5 +47,5 @@ const memory = gzipSync(snapshot, { level: 9 });
 writeFileSync(join(folder, "snapshot.bin"), memory);
 writeFileSync(
   join(folder, "snapshot.json"),
-  JSON.stringify({ pyodide: version, lock: sha256(lock), sha256: sha256(memory), bytes: snapshot.length }),
+  JSON.stringify({ pyodide: version, lock: sha256(lock), sha256: sha256(memory), bytes: snapshot.length, packed: memory.length }),
 );

@@ -177,6 +177,36 @@ export async function crowd({ name }) {
   return out;
 }
 
+/**
+ * What a small payload waits behind five large ones (a JSON list of six texts in the file `name`, the small one last), and how long a call
+ * that waits and one that runs still take when they are given up: milliseconds, each time `repeats` times.
+ */
+export async function turns({ name, repeats }) {
+  const [small, ...large] = JSON.parse(utf8.decode(await read(name))).map((text) => new TextEncoder().encode(text)).reverse();
+  const each = async (payload, options) => (await timed(() => caveman.compress(payload, options).catch(() => {})))[0];
+  const samples = [];
+  for (let repeat = -1; repeat < repeats; repeat++) {
+    const sample = { large: 0 };
+    await caveman.clear();
+    for (const payload of large) sample.large += (await each(payload)) / large.length;
+    await caveman.clear();
+    sample.alone = await each(small);
+    await caveman.clear();
+    const before = large.map((payload) => each(payload));
+    sample.behind = await each(small);
+    sample.all = await timed(() => Promise.all(before)).then(([took]) => sample.behind + took);
+    for (const [how, ahead] of [["running", []], ["waiting", large]]) {
+      const controller = new AbortController();
+      const calls = [...ahead, large[0]].map((payload, at) => caveman.compress(payload, at === ahead.length ? { signal: controller.signal } : {}));
+      await new Promise((done) => setTimeout(done, 5));
+      [sample[how]] = await timed(() => (controller.abort(), calls.at(-1).catch(() => {})));
+      [sample[`after ${how}`]] = await timed(() => Promise.allSettled([...calls, caveman.detect(small)]));
+    }
+    if (repeat >= 0) samples.push(sample);
+  }
+  return samples;
+}
+
 /** One large file through the page's worker and back, and the longest task of the page's own thread in either call. */
 export async function large({ name }) {
   const payload = await read(name);
@@ -193,7 +223,7 @@ export async function large({ name }) {
   return { bytes: payload.length, took: compress.took, contentType, reason, exact, kept: output.length / payload.length, longest };
 }
 
-const calls = { start, measure, crowd, large };
+const calls = { start, measure, crowd, turns, large };
 if (inNode) {
   // A line of JSON in, [name, argument]; a line of JSON out.
   const { createInterface } = await import("node:readline");

@@ -11,7 +11,7 @@ of stages.py in it. Each repeat runs everything in turn, a small input several t
 
 Columns: compress ÷ yardstick (median, least–most of the repeats); the same of `@llmtrim/js` (preset `agent`, the payload as a tool message); retrieve whole,
 narrowed by a question, by a selector; tokens kept by us and by llmtrim, both by gpt-tokenizer; in Node the stages of compress.
-`--crowd`: 1,000 payloads of 4 KB through the page's worker. `--large`: 32 MB of JSON, log and CSV in the page, exact and with the longest task of its main thread.
+`--crowd`: 1,000 payloads of 4 KB through the page's worker, and one behind five of 2 MB. `--large`: 32 MB of JSON, log and CSV in the page, exact and with the longest task of its main thread.
 """
 
 from __future__ import annotations
@@ -210,6 +210,20 @@ def crowded(ask: Ask, folder: Path) -> dict[str, Any]:
     return report
 
 
+def queued(ask: Ask, folder: Path) -> dict[str, float]:
+    """A payload of 4 KB behind five of 2 MB that were posted before it; and calls that are given up."""
+    texts = [payloads(2_000_000 + i)["log"].decode() for i in range(5)] + [payloads(4000)["log"].decode()]
+    (folder / "turns.json").write_text(json.dumps(texts))
+    samples = ask("turns", {"name": "turns.json", "repeats": 5})
+    said = {what: median(sample[what] for sample in samples) for what in samples[0]}
+    print(
+        f"4 KB behind five of 2 MB: {said['behind']:.0f} ms, alone {said['alone']:.0f} ms; one of 2 MB {said['large']:.0f} ms, all"
+        f" {said['all']:.0f} ms. Given up: a running call rejects after {said['running']:.2f} ms, a waiting one after"
+        f" {said['waiting']:.2f} ms; the engine is free {said['after running']:.0f} ms after the running one"
+    )
+    return said
+
+
 def big(ask: Ask, folder: Path) -> dict[str, Any]:
     """What is large must come back exact, and leave the page's own thread alone."""
     report = {}
@@ -244,6 +258,7 @@ def main() -> int:
                 report[where] = {"rows": table(where, ask, folder, arguments)}
                 if where == "chromium" and arguments.crowd:
                     report[where]["crowd"] = crowded(ask, folder)
+                    report[where]["queued"] = queued(ask, folder)
                 if where == "chromium" and arguments.large:
                     report[where]["large"] = big(ask, folder)
     if arguments.json:

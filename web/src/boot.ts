@@ -8,6 +8,7 @@
 
 import type { PyodideAPI } from "pyodide";
 import type { PyCallable, PyProxy } from "pyodide/ffi";
+import { free } from "./bytes.js";
 import { CavemanError, invalidArguments } from "./errors.js";
 
 export interface Booted {
@@ -23,9 +24,13 @@ interface Made {
   /** SHA-256 of pyodide-lock.json, which names the wheel by its hash. */
   readonly lock: string;
   readonly sha256: string;
-  /** How many it has, unpacked. */
+  /** How many bytes it has, unpacked and as it is sent. */
   readonly bytes: number;
+  readonly packed: number;
 }
+
+/** Is told how much of the snapshot has arrived. */
+type Progress = (loaded: number, total: number) => void;
 
 const quiet = (): void => {};
 
@@ -33,14 +38,14 @@ const quiet = (): void => {};
 declare const WHEEL: string;
 
 /** Pyodide from `baseURL`'s folder pyodide/, or `running` with the package in it. Rejects with `cave_start_failed`. */
-export async function boot(baseURL: string, running?: PyodideAPI): Promise<Booted> {
+export async function boot(baseURL: string, progress: Progress, running?: PyodideAPI): Promise<Booted> {
   requireWebAssembly();
   const folder = new URL("pyodide/", baseURL);
   try {
     if (running) return { pyodide: await equipped(running, folder), snapshot: false };
     const runtime = (await import(/* @vite-ignore */ new URL("pyodide.mjs", folder).href)) as Runtime;
     const compiled = folder.protocol === "file:" ? undefined : compile(new URL("pyodide.asm.wasm", folder));
-    const restored = compiled && (await fromSnapshot(runtime, folder, compiled).catch(quiet));
+    const restored = compiled && (await fromSnapshot(runtime, folder, compiled, progress).catch(quiet));
     if (restored) return { pyodide: restored, snapshot: true };
     return { pyodide: await plain(runtime, folder, compiled), snapshot: false };
   } catch (thrown) {
@@ -93,12 +98,17 @@ function plain(runtime: Runtime, folder: URL, compiled?: Promise<unknown>): Prom
 
 type CreateModule = NonNullable<NonNullable<Parameters<Runtime["loadPyodide"]>[0]>["createPyodideModule"]>;
 
-async function fromSnapshot(runtime: Runtime, folder: URL, compiled: Promise<unknown>): Promise<PyodideAPI> {
+async function fromSnapshot(
+  runtime: Runtime,
+  folder: URL,
+  compiled: Promise<unknown>,
+  progress: Progress,
+): Promise<PyodideAPI> {
   const script = import(/* @vite-ignore */ new URL("pyodide.asm.mjs", folder).href) as Promise<{ default: CreateModule }>;
   const about = new URL("snapshot.json", folder);
   const made = bytes(about).then((json) => JSON.parse(text(json)) as Made);
   const lock = bytes(new URL("pyodide-lock.json", folder));
-  const packed = bytes(new URL("snapshot.bin", folder));
+  const packed = arriving(fetched(new URL("snapshot.bin", folder)), made, progress);
   const room = made.then(({ bytes }) => new Uint8Array(bytes));
   const ready = Promise.all([requireMatch(made, runtime.version, lock, packed), unpack(packed, room)]); // used only if both succeed
   const loading = runtime.loadPyodide({
@@ -118,6 +128,7 @@ async function fromSnapshot(runtime: Runtime, folder: URL, compiled: Promise<unk
     },
   });
   const [pyodide] = await Promise.all([loading, ready, script, compiled]); // Pyodide itself might wait for ever
+  for (const used of [await room, await packed]) free(used); // the first of which Pyodide keeps hold of
   if (inWorker) fetchLate(pyodide, new URL("python_stdlib.zip", folder));
   pyodide.runPython("import random\nrandom.seed()"); // it would be the same in every page
   return pyodide;
@@ -170,23 +181,39 @@ async function requireMatch(
   if (!right) throw new Error("the snapshot is of another build");
 }
 
-async function bytes(url: URL): Promise<Uint8Array<ArrayBuffer>> {
+async function fetched(url: URL): Promise<Response> {
   const response = await fetch(url);
   if (!response.ok) throw new Error(`${url.href}: ${response.status}`);
-  return new Uint8Array(await response.arrayBuffer());
+  return response;
+}
+
+const bytes = async (url: URL): Promise<Uint8Array<ArrayBuffer>> => new Uint8Array(await (await fetched(url)).arrayBuffer());
+
+async function arriving(sent: Promise<Response>, made: Promise<Made>, progress: Progress): Promise<Uint8Array<ArrayBuffer>> {
+  const [{ body }, { packed: total }] = await Promise.all([sent, made]);
+  const room = new Uint8Array(total);
+  await fill(room, body!, (loaded) => progress(loaded, total));
+  return room;
+}
+
+/** All of a stream into exactly its room. */
+async function fill(room: Uint8Array, stream: ReadableStream<Uint8Array>, progress = quiet as (at: number) => void): Promise<void> {
+  const pieces = stream.getReader();
+  let at = 0;
+  for (let next = await pieces.read(); !next.done; next = await pieces.read()) {
+    room.set(next.value, at);
+    at += next.value.length;
+    free(next.value);
+    progress(at);
+  }
+  if (at !== room.length) throw new Error("the snapshot is not whole");
 }
 
 const text = (utf8: Uint8Array): string => new TextDecoder().decode(utf8);
 
 async function unpack(gzip: Promise<Uint8Array<ArrayBuffer>>, into: Promise<Uint8Array>): Promise<void> {
   const [packed, room] = await Promise.all([gzip, into]);
-  const pieces = new Blob([packed]).stream().pipeThrough(new DecompressionStream("gzip")).getReader();
-  let at = 0;
-  for (let next = await pieces.read(); !next.done; next = await pieces.read()) {
-    room.set(next.value, at);
-    at += next.value.length;
-  }
-  if (at !== room.length) throw new Error("the snapshot is not whole");
+  await fill(room, new Blob([packed]).stream().pipeThrough(new DecompressionStream("gzip")));
 }
 
 async function sha256(data: Uint8Array<ArrayBufferLike>): Promise<string> {

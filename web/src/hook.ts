@@ -5,6 +5,7 @@
 
 import type { PyProxy } from "pyodide/ffi";
 import { CavemanError, type ErrorData } from "./errors.js";
+import type { Tell } from "./events.js";
 
 /** Everything that is kept of one record or typed object. */
 export interface StoredRecord {
@@ -105,29 +106,42 @@ export class Asked {
   constructor(readonly answer: Promise<Answer>) {}
 }
 
-const answered = (method: HookMethod, work: () => Promise<Answer>): Asked =>
-  new Asked(
-    within(LIMIT, work(), `the persistence hook's ${method} did not answer`).catch((thrown: unknown) => [
-      JSON.stringify({ error: hookError(thrown) }),
-    ]),
-  );
 const value = (of: unknown): string => JSON.stringify({ value: of ?? null });
 const copy = (bytes: PyProxy): Uint8Array => bytes.toJs() as Uint8Array;
 
-/** The hook as `doors/durable.py` asks it: by JSON and bytes, and every answer is data. */
-export const forPython = (hook: PersistenceHook): object => ({
-  open: (maxBytes: number) => answered("open", async () => [value(await hook.open({ maxBytes }))]),
-  put: (head: string, data: PyProxy, metadata: PyProxy | undefined) => {
-    const bytes = { data: copy(data), metadata: metadata ? copy(metadata) : null }; // before anything is awaited
-    return answered("put", async () => [value(await hook.put({ ...(JSON.parse(head) as Head), ...bytes }))]);
-  },
-  get: (id: string) =>
-    answered("get", async () => {
-      const record = await hook.get(id);
-      if (!record) return [value(null)];
-      const { data, metadata, ...head } = record;
-      return metadata ? [value(head), data, metadata] : [value(head), data];
-    }),
-  delete: (ids: string) =>
-    answered("delete", async () => [value(await hook.delete(JSON.parse(ids) as string[] | "all"))]),
-});
+/** What is no failure of the store, or is told as a reset. */
+const EXPECTED = ["cave_forgotten", "cave_store_reset"];
+
+/** The hook as `doors/durable.py` asks it: by JSON and bytes, and every answer is data. `epoch` is the one that was known before. */
+export function forPython(hook: PersistenceHook, tell: Tell, epoch: string | undefined): object {
+  let known = epoch;
+  const asked = (method: HookMethod, work: () => Promise<Answer>): Asked => {
+    const failed = (thrown: unknown): Answer => {
+      const error = hookError(thrown);
+      if (!EXPECTED.includes(error.code)) tell("persisterror", error);
+      return [JSON.stringify({ error })];
+    };
+    return new Asked(within(LIMIT, work(), `the persistence hook's ${method} did not answer`).catch(failed));
+  };
+  return {
+    open: (maxBytes: number) =>
+      asked("open", async () => {
+        const opened = await hook.open({ maxBytes });
+        if (known !== undefined && known !== opened.epoch) tell("reset", { epoch: opened.epoch });
+        known = opened.epoch;
+        return [value(opened)];
+      }),
+    put: (head: string, data: PyProxy, metadata: PyProxy | undefined) => {
+      const bytes = { data: copy(data), metadata: metadata ? copy(metadata) : null }; // before anything is awaited
+      return asked("put", async () => [value(await hook.put({ ...(JSON.parse(head) as Head), ...bytes }))]);
+    },
+    get: (id: string) =>
+      asked("get", async () => {
+        const record = await hook.get(id);
+        if (!record) return [value(null)];
+        const { data, metadata, ...head } = record;
+        return metadata ? [value(head), data, metadata] : [value(head), data];
+      }),
+    delete: (ids: string) => asked("delete", async () => [value(await hook.delete(JSON.parse(ids) as string[] | "all"))]),
+  };
+}

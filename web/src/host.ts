@@ -8,6 +8,7 @@ import type { PyodideAPI } from "pyodide";
 import type { PyCallable, PyProxy } from "pyodide/ffi";
 import { boot, limitMemory } from "./boot.js";
 import { CavemanError, type ErrorData } from "./errors.js";
+import type { Tell } from "./events.js";
 import { Asked, forPython, type PersistenceHook } from "./hook.js";
 import {
   holdLife,
@@ -36,22 +37,22 @@ type Answer = [json: string, output: Uint8Array | undefined];
 
 /**
  * A host that waits for its `start` call. `hook` is the embedder's own, asked if that call says so; `running` a Pyodide
- * to use instead of starting one.
+ * to use instead of starting one; `tell` is told what happens.
  */
-export function createHost(counter: Counter, hook?: PersistenceHook, running?: object): Handlers {
+export function createHost(counter: Counter, tell: Tell, hook?: PersistenceHook, running?: object): Handlers {
   let door: Door;
   let used: PersistenceHook | undefined;
   let started: Pick<Health, "persistence" | "durability" | "snapshot" | "pyodide">;
   return {
     start: async (args) => {
       if (args.lifeLock) await holdLife(args.lifeLock);
-      const booting = boot(args.baseURL, running as PyodideAPI | undefined);
+      const booting = boot(args.baseURL, (loaded, total) => tell("progress", { loaded, total }), running as PyodideAPI | undefined);
       setTimeout(() => counter.prepare?.()); // while fetching and compiling leave this thread idle
       const { pyodide, snapshot } = await booting;
       const store = args.persistence === "indexeddb" ? await indexedDBHook() : hook;
       used = args.persistence === "none" ? undefined : store;
       if (args.maxMemory) limitMemory(pyodide, args.maxMemory);
-      door = newDoor(pyodide.pyimport(DOOR), counter, used, args);
+      door = newDoor(pyodide.pyimport(DOOR), counter, tell, used, args);
       const [epoch] = await ask<string | null>(door, "open");
       used?.watch?.((ids) => void ask<null>(door, "deleted", JSON.stringify(ids)));
       const durability = { none: null, indexeddb: "strict", hook: "hook" } as const;
@@ -150,11 +151,12 @@ const indexedDBHook = async (): Promise<PersistenceHook> => new (await import(".
 function newDoor(
   module: PyModule,
   counter: Counter,
+  tell: Tell,
   hook: PersistenceHook | undefined,
   { maxBytes, epoch, afterLoss }: StartArguments,
 ): Door {
   const count = (utf8: PyProxy): number => counter.count(utf8.toJs() as Uint8Array);
-  const store = hook && (module.PageHook(forPython(hook)) as PyProxy);
+  const store = hook && (module.PageHook(forPython(hook, tell, epoch)) as PyProxy);
   const counts = { name: counter.name, count };
   const object = module.BrowserDoor(counts, maxBytes, store, epoch, afterLoss) as PyProxy & { begin: Door };
   const door = object.begin.copy() as Door; // what an attribute gives dies with the object's proxy

@@ -10,7 +10,7 @@
  */
 
 import { untilAborted } from "./abort.js";
-import { decodeText, payloadBytes, type Payload } from "./bytes.js";
+import { decodeText, free, payloadBytes, type Payload } from "./bytes.js";
 import { CavemanError, invalidArguments } from "./errors.js";
 import {
   ABORT_OPTIONS,
@@ -47,6 +47,7 @@ export type { Payload } from "./bytes.js";
 export type { IndexRow, PersistenceHook, StoredRecord } from "./hook.js";
 export type { Messages, MessagesOptions, Wrappable, WrapOptions } from "./messages.js";
 export { hasWebMCP, registerWebMCP, type WebMCPOptions } from "./adapters/webmcp.js";
+export type { Events, Listeners } from "./events.js";
 export type { Abortable, CavemanOptions } from "./options.js";
 export type {
   BundleCounts,
@@ -201,7 +202,10 @@ function openCaveman(link: Link, persistGranted: () => boolean | null): Calling 
     async retrieveText(reference, options = {}) {
       check(options, RETRIEVE_OPTIONS);
       const { query, signal } = options;
-      return decodeText(await retrieve(query === undefined ? { reference } : { reference, query }, signal), true);
+      const bytes = await retrieve(query === undefined ? { reference } : { reference, query }, signal);
+      const text = decodeText(bytes, true);
+      free(bytes);
+      return text;
     },
     async select(reference, selector, options = {}) {
       check(options, ABORT_OPTIONS);

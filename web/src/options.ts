@@ -1,6 +1,7 @@
 /** What callers may say, and the checks of it. */
 
 import { invalidArguments } from "./errors.js";
+import { EVENTS, type Listeners } from "./events.js";
 import type { PersistenceHook } from "./hook.js";
 import type { CompressOptions, ObjectState } from "./protocol.js";
 import type { Counter } from "./tokens.js";
@@ -27,6 +28,8 @@ export interface CavemanOptions {
   readonly counter?: Counter;
   /** Milliseconds until a start is given up with `cave_start_failed`; 60,000 by default. */
   readonly startTimeout?: number;
+  /** Functions that are told what happens: `ready`, `progress` of the start, `persisterror`, `reset`. */
+  readonly on?: Listeners;
   /** Gives the start up with an AbortError. */
   readonly signal?: AbortSignal;
 }
@@ -52,6 +55,13 @@ const HOOK_METHODS = ["open", "put", "get", "delete"] as const;
 const isHook = (value: unknown): boolean =>
   HOOK_METHODS.every((name) => typeof (Object(value) as PersistenceHook)[name] === "function");
 
+const isListeners = (value: unknown): boolean =>
+  typeof value === "object" &&
+  value !== null &&
+  Object.entries(value as Listeners).every(
+    ([name, listener]) => (EVENTS as readonly string[]).includes(name) && typeof listener === "function",
+  );
+
 export const START_OPTIONS: Record<keyof CavemanOptions, Check> = {
   baseURL: [(value) => typeof value === "string" || value instanceof URL, "a URL"],
   persistence: [
@@ -65,6 +75,7 @@ export const START_OPTIONS: Record<keyof CavemanOptions, Check> = {
   pyodide: [(value) => typeof (value as { pyimport?: unknown } | null)?.pyimport === "function", "a running Pyodide"],
   counter: [(value) => typeof (value as Counter)?.count === "function", "an object with name and count(utf8)"],
   startTimeout: [(value) => typeof value === "number" && value > 0, "a number of milliseconds above 0"],
+  on: [isListeners, `an object of functions by the names ${EVENTS.join(", ")}`],
   signal: isSignal,
 };
 const SHORTENING = { contentType: isString, query: isString, maxTokens: isPositive, signal: isSignal };

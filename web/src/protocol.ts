@@ -7,6 +7,7 @@
 
 import { untilAborted } from "./abort.js";
 import { CavemanError, type ErrorData } from "./errors.js";
+import type { Tell, Told } from "./events.js";
 import { hookError, type HookMethod, type PersistenceHook } from "./hook.js";
 import { Queue } from "./queue.js";
 
@@ -240,6 +241,9 @@ type HookReply =
   | { readonly answer: number; readonly value: unknown }
   | { readonly answer: number; readonly error: ErrorData };
 
+/** The worker tells what happens. */
+type News = { [E in keyof Told]: { readonly event: E; readonly detail: Told[E] } }[keyof Told];
+
 /** The buffers of a message's own bytes: they change hands instead of being copied. */
 function buffers(message: unknown): Transferable[] {
   return Object.values(Object(message) as object).flatMap((field: unknown) =>
@@ -278,11 +282,12 @@ export class WorkerLink implements Link {
   #nextId = 1;
   ended: CavemanError | undefined;
 
-  constructor(worker: Worker, lost: (detail: string) => CavemanError, hook: PersistenceHook | undefined) {
+  constructor(worker: Worker, lost: (detail: string) => CavemanError, tell: Tell, hook: PersistenceHook | undefined) {
     this.#worker = worker;
     this.#hook = hook;
-    worker.addEventListener("message", ({ data }: MessageEvent<Reply | HookRequest>) => {
+    worker.addEventListener("message", ({ data }: MessageEvent<Reply | HookRequest | News>) => {
       if ("ask" in data) void this.#askHook(hook!, data);
+      else if ("event" in data) tell(data.event, data.detail);
       else this.#settle(data);
     });
     worker.addEventListener("error", (event) => this.close(lost(event.message || "it could not be loaded")));
@@ -385,8 +390,14 @@ export class InlineLink implements Link {
 /** What both ends need of a worker's global scope. */
 export interface Port {
   addEventListener(type: "message", listener: (event: MessageEvent<Request | Cancel | HookReply>) => void): void;
-  postMessage(message: Reply | HookRequest, transfer: Transferable[]): void;
+  postMessage(message: Reply | HookRequest | News, transfer: Transferable[]): void;
 }
+
+/** In the worker: tells the page. */
+export const remoteTell =
+  (port: Port): Tell =>
+  (event, detail) =>
+    port.postMessage({ event, detail } as News, []);
 
 /** In the worker: the hook that lives on the page. */
 export function remoteHook(port: Port): PersistenceHook {

@@ -1,6 +1,7 @@
 /** Starts the engine in a worker or on this thread, and a new one for the next call when it was lost. */
 
 import { CavemanError } from "./errors.js";
+import { teller, type Tell } from "./events.js";
 import type { PersistenceHook } from "./hook.js";
 import {
   InlineLink,
@@ -69,11 +70,14 @@ async function startLink(options: CavemanOptions, afterLoss: boolean): Promise<S
   const { maxBytes, maxMemory, epoch, pyodide: running, inline = !!running, persistence: wanted = "none" } = options;
   const hook = typeof wanted === "object" ? wanted : undefined;
   const persistence = typeof wanted === "object" ? "hook" : wanted;
-  const link = inline ? await inlineLink(options, hook) : workerLink(baseURL, hook);
+  const tell = teller(options.on);
+  const link = inline ? await inlineLink(options, tell, hook) : workerLink(baseURL, tell, hook);
   const lifeLock = inline ? undefined : newLifeLock();
   const started = link.call("start", { baseURL, maxBytes, maxMemory, persistence, epoch, afterLoss, lifeLock });
   const said = await withinLimits(started, link, options, baseURL);
   if (lifeLock) (link as WorkerLink).watchLife(lifeLock, lost("it was ended"));
+  tell("ready", { pyodide: said.pyodide, epoch: said.epoch });
+  if (afterLoss && persistence === "none") tell("reset", { epoch: null });
   return { link, ...said };
 }
 
@@ -83,15 +87,15 @@ const lost = (detail: string): CavemanError =>
     `The worker died (${detail}); what only its memory held is gone. The next call starts a new one: run the tool again.`,
   );
 
-async function inlineLink({ counter, pyodide }: CavemanOptions, hook: PersistenceHook | undefined): Promise<Link> {
+async function inlineLink({ counter, pyodide }: CavemanOptions, tell: Tell, hook: PersistenceHook | undefined): Promise<Link> {
   const { createHost } = await import("./host.js");
-  return new InlineLink(createHost(counter ?? (await import("./tokens.js")).o200k, hook, pyodide));
+  return new InlineLink(createHost(counter ?? (await import("./tokens.js")).o200k, tell, hook, pyodide));
 }
 
-function workerLink(baseURL: string, hook: PersistenceHook | undefined): Link {
+function workerLink(baseURL: string, tell: Tell, hook: PersistenceHook | undefined): Link {
   const url = new URL("worker.js", baseURL).href;
   try {
-    return new WorkerLink(new Worker(scriptURL(url), { type: "module" }), lost, hook);
+    return new WorkerLink(new Worker(scriptURL(url), { type: "module" }), lost, tell, hook);
   } catch (thrown) {
     throw startFailed(`The worker ${url} could not be started (${String(thrown)}).`);
   }

@@ -39,7 +39,7 @@ from caveman_wasm.store.checks import (
 
 __all__ = ["Durable", "Hook", "JsBytes"]
 
-CACHE: Final = 32 * 1024 * 1024  # bytes of durable payload that stay in the dict: half the largest payload
+CACHE: Final = 8 * 1024 * 1024  # bytes of durable payload that stay in the dict; the hook has the others within ms
 
 
 class JsBytes(Protocol):
