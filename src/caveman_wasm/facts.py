@@ -142,6 +142,7 @@ class _Tally:
 
     def __init__(self, name: str, typed: bool, room: int) -> None:
         self.name, self.typed, self.room = name, typed, room
+        self.rank, self.identifies, self.when = rosterable(name), is_identifier(name), _WHEN.search(name) is not None
         self.absent = self.total = 0
         self.dead = False  # opaque somewhere, of mixed types, or not read everywhere: nothing can be said
         self.kind: type | None = None
@@ -198,7 +199,7 @@ class _Tally:
             near = list(map(float, ends))  # rounding keeps their order: only what it makes equal is compared exactly
             self.low = min(_at(ends, near, min(near)), key=lambda v: (Decimal(v), len(v), v))
             self.high = max(_at(ends, near, max(near)), key=lambda v: (Decimal(v), -len(v), v))
-        if self.summed and not is_identifier(self.name):
+        if self.summed and not self.identifies:
             try:
                 with localcontext(_EXACT):
                     self.sum += _total(present)
@@ -251,7 +252,7 @@ class _Tally:
         return value if " " not in value else json.dumps(value)
 
     def total_of(self) -> str:
-        if not self.usable or self.absent or not self.numeric or not self.summed or is_identifier(self.name):
+        if not self.usable or self.absent or not self.numeric or not self.summed or self.identifies:
             return ""
         return f"sum {named(self.name)}={self.sum:f}"
 
@@ -306,15 +307,15 @@ def facts(run: Run, replaced: int, most: int | None = None) -> tuple[str, ...]:
     chosen.add("failures", counted, always=True)
     ordered = sorted(tallies, key=lambda t: not _TELLING.search(t.name))
     for tally in ordered:
-        if rosterable(tally.name) == 2 and not _WHEN.search(tally.name):
+        if tally.rank == 2 and not tally.when:
             chosen.add("enumerations", tally.enumeration())
     _constants(chosen, ordered)
     listed = _rosters(chosen, tallies)
     for tally in tallies:
-        if (is_identifier(tally.name) or rosterable(tally.name) < 2) and tally.name not in listed:
+        if (tally.identifies or tally.rank < 2) and tally.name not in listed:
             chosen.add("coverage", tally.coverage)
     for tally in tallies:
-        if not is_identifier(tally.name) or tally.stamp:
+        if not tally.identifies or tally.stamp:
             chosen.add("ranges", tally.span())
     for tally in tallies:
         chosen.add("sums", tally.total_of())
@@ -378,9 +379,9 @@ def _rosters(chosen: _Room, tallies: Sequence[_Tally]) -> set[str]:
     Gives the fields that are listed: their coverage would say no more. Numbers of which none is missing between the
     ends are not listed: their coverage says as much."""
     listed: set[str] = set()
-    for tally in sorted(tallies, key=lambda t: rosterable(t.name)):
-        if len(chosen.parts["rosters"]) < 2 and (rosterable(tally.name) < 2 or not chosen.parts["rosters"]):
-            if tally.stamp or (rosterable(tally.name) == 2 and (tally.numeric or _WHEN.search(tally.name))):
+    for tally in sorted(tallies, key=lambda t: t.rank):
+        if len(chosen.parts["rosters"]) < 2 and (tally.rank < 2 or not chosen.parts["rosters"]):
+            if tally.stamp or (tally.rank == 2 and (tally.numeric or tally.when)):
                 continue
             if tally.numeric and tally.total >= DENSE and tally.coverage.endswith(" present"):
                 continue

@@ -15,6 +15,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
 from itertools import accumulate, chain, compress, repeat
+from operator import sub
 from typing import Any, Final
 
 from caveman_wasm.facts import is_secret
@@ -104,8 +105,8 @@ class _Minified(Rewritten):
         """Where the tokens of stretch ``i`` begin, without white space and with it."""
         stop = self.origins[i + 1] if i + 1 < len(self.origins) else len(self.before)
         spans = [m.span() for m in self.tokens.finditer(self.before, self.origins[i], stop)]
-        at = accumulate((b - a for a, b in spans), initial=self.offsets[i])
-        return list(at), [*(a for a, _ in spans), stop]
+        starts, stops = zip(*spans, strict=True) if spans else ((), ())
+        return list(accumulate(map(sub, stops, starts), initial=self.offsets[i])), [*starts, stop]
 
 
 class Json:
