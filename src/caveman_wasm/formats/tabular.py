@@ -1,4 +1,5 @@
-"""Tables: CSV, TSV, ``;`` and ``|`` separated, Markdown pipe tables, columns of fixed width (`ps`, `dpkg -l`).
+"""Tables: CSV, TSV, ``;`` and ``|`` separated, Markdown pipe tables, columns of fixed width (`ps`, `dpkg -l`), and
+records with a line a column (tabular_vertical.py).
 
 A unit is a row: its line, or its lines where a quoted cell holds line ends. Title lines, the header and the
 rule under it are literal. A marker is a row of the same number of cells whose first holds the text; among
