@@ -15,6 +15,7 @@ from itertools import accumulate
 from typing import Final
 
 from caveman_wasm.formats.languages import Language
+from caveman_wasm.model import raw
 
 __all__ = ["COMMENT", "COPY", "SPACE", "STRING", "Item", "Source", "items_of"]
 
@@ -22,7 +23,6 @@ SPACE: Final = " \t\r\n\f\v"
 COMMENT: Final = "\x01"  # stands for a comment's characters where structure is looked for
 STRING: Final = "\x02"  # … and for a string's
 _NO_BRACKETS: Final = bytes(set(range(256)) - set(b"()[]{}\n"))
-_NOT_NEWLINE: Final = re.compile(r"[^\n]")
 _JOINS: Final = re.compile(r"(?:where|throws|noexcept|const|override|->|=>|[.:?&|+=)])", re.ASCII)
 _OPEN_END: Final = re.compile(r"[\w*&>=]$", re.ASCII)
 _BRANCH: Final = re.compile(r"[ \t]*#[ \t]*(?:(if)|(el)|(endif))", re.ASCII)
@@ -39,14 +39,15 @@ class Source:
     def __init__(self, text: str, newline: str, language: Language) -> None:
         self.text, self.language = text, language
         lines = text.split(newline)
-        self.at = list(accumulate((len(line) + 1 for line in lines), initial=0))
+        self.at = list(accumulate(map((1).__add__, map(len, lines)), initial=0))
         self.lines = [line.rstrip("\r") for line in lines] if "\r" in text else lines
         masked, self.inside = _mask(text if newline == "\n" else text.replace(newline, "\n"), language)
         self.masked = [line.strip(SPACE) for line in masked.split("\n")]
         self.blank = [not line.strip(SPACE) for line in self.lines]
-        self.comment = [bool(m) and not m.strip(COMMENT + SPACE) for m in self.masked]
-        self.indents = [len(line) - len(line.lstrip(" \t")) for line in map(str.expandtabs, self.lines)]
-        effects = list(map(_effect, masked.translate(dict.fromkeys(_NO_BRACKETS)).split("\n")))
+        self.comment = [m[:1] == COMMENT and not m.strip(COMMENT + SPACE) for m in self.masked]
+        wide = map(str.expandtabs, self.lines) if "\t" in text else self.lines
+        self.indents = [len(line) - len(line.lstrip(" \t")) for line in wide]
+        effects = list(map(_effect, raw(masked).translate(None, _NO_BRACKETS).decode().split("\n")))
         self.opens = [effect[2] for effect in effects]
         before = accumulate((end for _, end, _ in effects), initial=0)
         self.lows = [depth + low for depth, (low, _, _) in zip(before, effects, strict=False)]
@@ -69,8 +70,7 @@ class Source:
         return self.at[first], self.at[last - 1] + len(self.lines[last - 1])
 
     def size(self, first: int, last: int) -> int:
-        start, stop = self.span(first, last) if last > first else (0, 0)
-        return stop - start
+        return self.at[last - 1] + len(self.lines[last - 1]) - self.at[first] if last > first else 0
 
     def word(self, i: int) -> str:
         return self.lines[i].strip(SPACE)[:400]
@@ -78,21 +78,22 @@ class Source:
 
 def _mask(text: str, language: Language) -> tuple[str, list[bool]]:
     """The text with comments and strings blotted out, and for each line whether it begins inside of one."""
-    pieces, at, inside, line = [], 0, [False] * (text.count("\n") + 1), 0
+    pieces, at, inside = [], 0, [False] * (text.count("\n") + 1)
+    line = counted = 0  # newlines before ``counted``
     for found in language.skip.finditer(text):
         start, stop = found.span()
-        piece, sign = found[0], COMMENT if found.lastindex and found[1] is not None else STRING
         pieces.append(text[at:start])
-        lines = piece.count("\n")
-        if lines:
-            line += text.count("\n", at, start)
+        piece = found[0]
+        sign = COMMENT if piece.startswith(language.comments) else STRING
+        if "\n" in piece:
+            line += text.count("\n", counted, start)
+            lines, counted = piece.count("\n"), stop
             whole = lines - piece.endswith("\n")
             inside[line + 1 : line + 1 + whole] = [True] * whole
             line += lines
-            pieces.append(_NOT_NEWLINE.sub(sign, piece))
+            pieces.append("\n".join([sign * len(part) for part in piece.split("\n")]))
         else:
-            line += text.count("\n", at, start)
-            pieces.append(sign * len(piece))
+            pieces.append(sign * (stop - start))
         at = stop
     pieces.append(text[at:])
     return "".join(pieces), inside
