@@ -55,15 +55,17 @@ class Source:
         self.following = self._following()
 
     def _following(self) -> list[int]:
-        """For each line the first one from it on that is not blank."""
-        following, after = [0] * len(self.blank), len(self.blank)
-        for i in range(len(self.blank) - 1, -1, -1):
-            after = after if self.blank[i] else i
+        """For each line, and behind the last one, the first from it on that is not blank."""
+        after = len(self.blank)
+        following = [after] * (after + 1)
+        for i in range(after - 1, -1, -1):
+            if not self.blank[i]:
+                after = i
             following[i] = after
         return following
 
     def next(self, i: int) -> int:
-        return self.following[i] if i < len(self.following) else i
+        return self.following[min(i, len(self.blank))]
 
     def span(self, first: int, last: int) -> tuple[int, int]:
         """Start of line ``first`` and end of line ``last - 1`` without its line end."""
@@ -204,42 +206,50 @@ class Item:
 
 def items_of(source: Source, first: int, last: int) -> list[Item]:
     items = []
-    i = source.next(first)
+    following, comment = source.following, source.comment
+    i = following[first]
     while i < last:
         code = i
-        while code < last and source.comment[code]:
+        while code < last and comment[code]:
             code += 1
         if code == i + 1 and code < last and source.blank[code]:  # a line of comment titles what follows
-            below = source.next(code)
-            code = below if below < last and not source.comment[below] else code
-        alone = code >= last or source.blank[code] or source.levels[code] < source.levels[i]
-        if code > i and alone:
+            below = following[code]
+            code = below if below < last and not comment[below] else code
+        if code > i and (code >= last or source.blank[code] or source.levels[code] < source.levels[i]):
             items.append(Item(i, code, code, []))
         else:
             items.append(_statement(source, i, code, last))
-        i = source.next(items[-1].last)
+        i = following[items[-1].last]
     return items
 
 
 def _statement(source: Source, first: int, code: int, last: int) -> Item:
-    language, base, rails = source.language, source.levels[code], [code]
+    language, levels, following, base, rails = (
+        source.language,
+        source.levels,
+        source.following,
+        source.levels[code],
+        [code],
+    )
     decorated = language.decorator.match(source.word(code)) is not None
-    stop, k = code + 1, source.next(code + 1)
+    stop, k = code + 1, following[code + 1]
     if language.name == "sql" and COPY.match(source.word(code)):
         while k < last and source.word(k) != "\\.":
             k += 1
         return Item(first, code, min(k + 1, last), rails)
     while k < last:
-        if source.levels[k] > base:
+        level = levels[k]
+        if level > base:
             if source.opens[rails[-1]] in ("(", "[") and source.lows[k] <= source.lows[rails[-1]]:
                 rails.append(k)  # closes what a header has opened, after its last parameter
-        elif source.levels[k] == base and (decorated or _goes_on(source, rails, k, blank=k > stop)):
+        elif level == base and (decorated or _goes_on(source, rails, k, blank=k > stop)):
             if decorated and not source.comment[k] and source.masked[k][:1] not in ")]}":
                 decorated = language.decorator.match(source.word(k)) is not None
             rails.append(k)
         else:
             break
-        stop, k = k + 1, source.next(k + 1)
+        stop = k + 1
+        k = following[stop]
     return Item(first, code, stop, rails)
 
 
@@ -262,7 +272,7 @@ def _goes_on(source: Source, rails: list[int], k: int, *, blank: bool) -> bool:
         return ended == "," and source.indents[k] > source.indents[rails[0]] and len(rails) < 3
     if source.indents[k] > source.indents[rails[0]] or _JOINS.match(said):
         return True
-    return language.ends == "semicolon" and ended != ")" and _OPEN_END.search(before) is not None
+    return language.ends == "semicolon" and ended != ")" and _OPEN_END.match(before[-1:]) is not None
 
 
 def _still_open(source: Source, rail: int, k: int) -> bool:

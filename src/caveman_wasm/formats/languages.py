@@ -197,7 +197,8 @@ LANGUAGES: Final[tuple[Language, ...]] = (
         tells=_p(
             r"package [\w.]+;", r"import (?:static )?[\w.]+(?:\.\*)?;", r"(?:public|private|protected) [^:]*[{;(,]$",
             r"@Override",
-            r".*\b(?:(?:throws|final|extends|implements) \w|new \w+(?:<.*>)?\()", r"\* @(?:param|return|throws|since)\b",
+            r".*\b(?:(?:throws|final|extends|implements) \w|new \w+(?:<.*>)?\()",
+            r"\* @(?:param|return|throws|since)\b",
             r"(?:int|boolean|String|long|double|void)(?:\[\])? \w+",
         ),
         skip=_skip(f"{_SLASHES}|{_BLOCK}", _TRIPLE, _DOUBLE, _CHARACTER),
