@@ -30,10 +30,12 @@ SIGNATURE: Final = 1_000  # bytes of parameters that stay whole
 WORTH: Final = 3  # lines with a failure or a TODO kept of one body
 ROWS: Final = 6  # rows of data from which they are records
 _WORDY: Final = re.compile(r"[A-Za-z0-9\x80-\xff]")
-_TELLING: Final = re.compile(
-    r"\b(?:TODO|FIXME|XXX|HACK|BUG)\b|\braise\b|\bthrow\b|\bpanic!?\(|\breturn (?:nil, |-1\b|-E[A-Z]+|[\w(&{]*[Ee]rr)"
-    r"|\bErr\(|\berrors\.New|\bErrorf\(|\babort\(|\bdie[ (]|\bgoto \w*(?:fail|err|bad|out)|\bexit\(?\s*-?[1-9]|\bfail\("
-    r"|RAISE EXCEPTION|SIGNAL SQLSTATE",
+_TELLING: Final = re.compile(  # a class comes first: the search skips what cannot begin a match
+    r"[TFXHBrtpEeadgfRS](?:(?<=\b.)(?:ODO(?<=TODO)\b|IXME(?<=FIXME)\b|XX(?<=XXX)\b|ACK(?<=HACK)\b|UG(?<=BUG)\b"
+    r"|aise(?<=raise)\b|hrow(?<=throw)\b|anic(?<=panic)!?\(|eturn (?<=return )(?:nil, |-1\b|-E[A-Z]+|[\w(&{]*[Ee]rr)"
+    r"|rr\((?<=Err\()|rrors\.New(?<=errors\.New)|rrorf\((?<=Errorf\()|bort\((?<=abort\()|ie[ (](?<=die.)"
+    r"|oto (?<=goto )\w*(?:fail|err|bad|out)|xit(?<=exit)\(?\s*-?[1-9]|ail\((?<=fail\())"
+    r"|AISE EXCEPTION(?<=RAISE EXCEPTION)|IGNAL SQLSTATE(?<=SIGNAL SQLSTATE))",
     re.ASCII,
 )
 _PIECES: Final = re.compile(rf"[^\n]{{{PIECE}}}(?:[^\n;}},]{{0,{PIECE}}}(?:[;}},][)}}\];,]*+|(?![;}},])))|[^\n]+")

@@ -15,6 +15,7 @@ from itertools import accumulate
 from typing import Final
 
 from caveman_wasm.formats.languages import Language
+from caveman_wasm.model import raw
 
 __all__ = ["COMMENT", "COPY", "SPACE", "STRING", "Item", "Source", "items_of"]
 
@@ -22,7 +23,6 @@ SPACE: Final = " \t\r\n\f\v"
 COMMENT: Final = "\x01"  # stands for a comment's characters where structure is looked for
 STRING: Final = "\x02"  # … and for a string's
 _NO_BRACKETS: Final = bytes(set(range(256)) - set(b"()[]{}\n"))
-_NOT_NEWLINE: Final = re.compile(r"[^\n]")
 _JOINS: Final = re.compile(r"(?:where|throws|noexcept|const|override|->|=>|[.:?&|+=)])", re.ASCII)
 _OPEN_END: Final = re.compile(r"[\w*&>=]$", re.ASCII)
 _BRANCH: Final = re.compile(r"[ \t]*#[ \t]*(?:(if)|(el)|(endif))", re.ASCII)
@@ -39,14 +39,15 @@ class Source:
     def __init__(self, text: str, newline: str, language: Language) -> None:
         self.text, self.language = text, language
         lines = text.split(newline)
-        self.at = list(accumulate((len(line) + 1 for line in lines), initial=0))
+        self.at = list(accumulate(map((1).__add__, map(len, lines)), initial=0))
         self.lines = [line.rstrip("\r") for line in lines] if "\r" in text else lines
         masked, self.inside = _mask(text if newline == "\n" else text.replace(newline, "\n"), language)
         self.masked = [line.strip(SPACE) for line in masked.split("\n")]
         self.blank = [not line.strip(SPACE) for line in self.lines]
-        self.comment = [bool(m) and not m.strip(COMMENT + SPACE) for m in self.masked]
-        self.indents = [len(line) - len(line.lstrip(" \t")) for line in map(str.expandtabs, self.lines)]
-        effects = list(map(_effect, masked.translate(dict.fromkeys(_NO_BRACKETS)).split("\n")))
+        self.comment = [m[:1] == COMMENT and not m.strip(COMMENT + SPACE) for m in self.masked]
+        wide = map(str.expandtabs, self.lines) if "\t" in text else self.lines
+        self.indents = [len(line) - len(line.lstrip(" \t")) for line in wide]
+        effects = list(map(_effect, raw(masked).translate(None, _NO_BRACKETS).decode().split("\n")))
         self.opens = [effect[2] for effect in effects]
         before = accumulate((end for _, end, _ in effects), initial=0)
         self.lows = [depth + low for depth, (low, _, _) in zip(before, effects, strict=False)]
@@ -54,23 +55,24 @@ class Source:
         self.following = self._following()
 
     def _following(self) -> list[int]:
-        """For each line the first one from it on that is not blank."""
-        following, after = [0] * len(self.blank), len(self.blank)
-        for i in range(len(self.blank) - 1, -1, -1):
-            after = after if self.blank[i] else i
+        """For each line, and behind the last one, the first from it on that is not blank."""
+        after = len(self.blank)
+        following = [after] * (after + 1)
+        for i in range(after - 1, -1, -1):
+            if not self.blank[i]:
+                after = i
             following[i] = after
         return following
 
     def next(self, i: int) -> int:
-        return self.following[i] if i < len(self.following) else i
+        return self.following[min(i, len(self.blank))]
 
     def span(self, first: int, last: int) -> tuple[int, int]:
         """Start of line ``first`` and end of line ``last - 1`` without its line end."""
         return self.at[first], self.at[last - 1] + len(self.lines[last - 1])
 
     def size(self, first: int, last: int) -> int:
-        start, stop = self.span(first, last) if last > first else (0, 0)
-        return stop - start
+        return self.at[last - 1] + len(self.lines[last - 1]) - self.at[first] if last > first else 0
 
     def word(self, i: int) -> str:
         return self.lines[i].strip(SPACE)[:400]
@@ -78,21 +80,22 @@ class Source:
 
 def _mask(text: str, language: Language) -> tuple[str, list[bool]]:
     """The text with comments and strings blotted out, and for each line whether it begins inside of one."""
-    pieces, at, inside, line = [], 0, [False] * (text.count("\n") + 1), 0
+    pieces, at, inside = [], 0, [False] * (text.count("\n") + 1)
+    line = counted = 0  # newlines before ``counted``
     for found in language.skip.finditer(text):
         start, stop = found.span()
-        piece, sign = found[0], COMMENT if found.lastindex and found[1] is not None else STRING
         pieces.append(text[at:start])
-        lines = piece.count("\n")
-        if lines:
-            line += text.count("\n", at, start)
+        piece = found[0]
+        sign = COMMENT if piece.startswith(language.comments) else STRING
+        if "\n" in piece:
+            line += text.count("\n", counted, start)
+            lines, counted = piece.count("\n"), stop
             whole = lines - piece.endswith("\n")
             inside[line + 1 : line + 1 + whole] = [True] * whole
             line += lines
-            pieces.append(_NOT_NEWLINE.sub(sign, piece))
+            pieces.append("\n".join([sign * len(part) for part in piece.split("\n")]))
         else:
-            line += text.count("\n", at, start)
-            pieces.append(sign * len(piece))
+            pieces.append(sign * (stop - start))
         at = stop
     pieces.append(text[at:])
     return "".join(pieces), inside
@@ -203,42 +206,50 @@ class Item:
 
 def items_of(source: Source, first: int, last: int) -> list[Item]:
     items = []
-    i = source.next(first)
+    following, comment = source.following, source.comment
+    i = following[first]
     while i < last:
         code = i
-        while code < last and source.comment[code]:
+        while code < last and comment[code]:
             code += 1
         if code == i + 1 and code < last and source.blank[code]:  # a line of comment titles what follows
-            below = source.next(code)
-            code = below if below < last and not source.comment[below] else code
-        alone = code >= last or source.blank[code] or source.levels[code] < source.levels[i]
-        if code > i and alone:
+            below = following[code]
+            code = below if below < last and not comment[below] else code
+        if code > i and (code >= last or source.blank[code] or source.levels[code] < source.levels[i]):
             items.append(Item(i, code, code, []))
         else:
             items.append(_statement(source, i, code, last))
-        i = source.next(items[-1].last)
+        i = following[items[-1].last]
     return items
 
 
 def _statement(source: Source, first: int, code: int, last: int) -> Item:
-    language, base, rails = source.language, source.levels[code], [code]
+    language, levels, following, base, rails = (
+        source.language,
+        source.levels,
+        source.following,
+        source.levels[code],
+        [code],
+    )
     decorated = language.decorator.match(source.word(code)) is not None
-    stop, k = code + 1, source.next(code + 1)
+    stop, k = code + 1, following[code + 1]
     if language.name == "sql" and COPY.match(source.word(code)):
         while k < last and source.word(k) != "\\.":
             k += 1
         return Item(first, code, min(k + 1, last), rails)
     while k < last:
-        if source.levels[k] > base:
+        level = levels[k]
+        if level > base:
             if source.opens[rails[-1]] in ("(", "[") and source.lows[k] <= source.lows[rails[-1]]:
                 rails.append(k)  # closes what a header has opened, after its last parameter
-        elif source.levels[k] == base and (decorated or _goes_on(source, rails, k, blank=k > stop)):
+        elif level == base and (decorated or _goes_on(source, rails, k, blank=k > stop)):
             if decorated and not source.comment[k] and source.masked[k][:1] not in ")]}":
                 decorated = language.decorator.match(source.word(k)) is not None
             rails.append(k)
         else:
             break
-        stop, k = k + 1, source.next(k + 1)
+        stop = k + 1
+        k = following[stop]
     return Item(first, code, stop, rails)
 
 
@@ -261,7 +272,7 @@ def _goes_on(source: Source, rails: list[int], k: int, *, blank: bool) -> bool:
         return ended == "," and source.indents[k] > source.indents[rails[0]] and len(rails) < 3
     if source.indents[k] > source.indents[rails[0]] or _JOINS.match(said):
         return True
-    return language.ends == "semicolon" and ended != ")" and _OPEN_END.search(before) is not None
+    return language.ends == "semicolon" and ended != ")" and _OPEN_END.match(before[-1:]) is not None
 
 
 def _still_open(source: Source, rail: int, k: int) -> bool:

@@ -47,6 +47,7 @@ _WEIGHTY: Final = tuple(
         ),
     ]
 )
+_WEIGHTY_ASCII: Final = tuple(filter(str.isascii, _WEIGHTY))
 
 
 # ---------------------------------------------------------------- what blocks are made of
@@ -63,11 +64,9 @@ def pieces(text: str, start: int, stop: int, heading: str = "") -> list[Group]:
 def _weighty(text: str, starts: Sequence[int], stops: Sequence[int]) -> list[int]:
     """The first sentence, and the first one after it that decides or warns."""
     low = text[starts[0] : stops[-1]].lower()
-    if not any(map(low.__contains__, _WEIGHTY)):
-        return [0]
-    for i in range(1, len(starts)):
-        sentence = text[starts[i] : stops[i]].lower()
-        if any(map(sentence.__contains__, _WEIGHTY)):
+    words = list(filter(low.__contains__, _WEIGHTY_ASCII if low.isascii() else _WEIGHTY))
+    for i in range(1, len(starts) if words else 1):
+        if any(map(text[starts[i] : stops[i]].lower().__contains__, words)):
             return [0, i]
     return [0]
 

@@ -10,8 +10,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
-from typing import Final
+from dataclasses import dataclass
+from typing import Any, Final
 
 from caveman_wasm.formats.json_records import JSON, depth_ok
 from caveman_wasm.model import ABSENT, Columns, Document, Group, Rewritten, plain
@@ -22,21 +22,26 @@ MARKER_COST: Final = 80  # bytes a marker is reckoned at while planning (select.
 
 _ANNOTATIONS: Final = frozenset(("title", "examples", "example", "$comment", "$schema"))
 _SHARED: Final = frozenset(("$defs", "definitions", "outputSchema", "execution", "_meta"))  # no parameters: shown once
+_TELLING: Final = _ANNOTATIONS | _SHARED | {"description"}
 _MAPS: Final = frozenset(("properties", "patternProperties", "$defs", "definitions", "dependentSchemas"))  # of schemas
 _SCHEMAS: Final = frozenset(
     "items prefixItems additionalItems contains additionalProperties unevaluatedProperties unevaluatedItems"  # noqa: SIM905
     " propertyNames not if then else allOf anyOf oneOf contentSchema inputSchema outputSchema input_schema parameters"
     " function functions tools result annotations".split()
 )
-_TOKENS: Final = re.compile(r'"[^"\\]*+(?:\\.[^"\\]*+)*+"|[{}\[\],:]|[^\s"{}\[\],:]++', re.DOTALL)
-# Ends of sentences in the text of a JSON string as it is spelled there; other escapes are passed over whole.
+_TOKENS: Final = re.compile(r'"[^"\\]*+(?:\\.[^"\\]*+)*+"|[{}\[\]]|[^\s"{}\[\],:]++', re.DOTALL)  # no commas, no colons
+# Ends of sentences in the text of a JSON string as it is spelled there; other escapes are passed over whole. Here and
+# below a plain character or a class of them comes first, so that the search skips what cannot begin a match.
+_CLOSED: Final = r"[)\]'\x60]{0,3}(?= (?![a-z]))"
 _END: Final = re.compile(
-    r"(?P<end>(?:\\n)++|[.!?][)\]'\x60]{0,3}(?= (?![a-z]))|\xe3\x80\x82|\xef\xbc[\x81\x9f])|\\.", re.DOTALL
+    rf"\\(?:n(?:\\n)*+|.)|\.{_CLOSED}|!{_CLOSED}|\?{_CLOSED}|\xe3\x80\x82|\xef\xbc[\x81\x9f]", re.DOTALL
 )
 _CONSTRAINT: Final = re.compile(
-    r"(?i)\b(?:must|only|required?s?|at (?:most|least)|maximum|minimum|max|min|limited to|defaults?|formats?|e\.g\."
-    r"|cannot|never"
-    r"|one of|allowed|between|up to|deprecated|iso ?\d+|destructive|irreversibl[ey]|unsafe|dangerous|caution)\b",
+    r"[MORALDFECNBUImoraldfecnbui](?<=\b.)(?i:ust(?<=must)|nly(?<=only)|equire(?<=require)d?s?|t (?<=at )(?:most|least)"
+    r"|ax(?<=max)(?:imum)?|in(?<=min)(?:imum)?|imited to(?<=limited to)|efault(?<=default)s?|ormat(?<=format)s?"
+    r"|\.g\.(?<=e\.g\.)|annot(?<=cannot)|ever(?<=never)|ne of(?<=one of)|llowed(?<=allowed)|etween(?<=between)"
+    r"|p to(?<=up to)|eprecated(?<=deprecated)|so(?<=iso) ?\d+|estructive(?<=destructive)"
+    r"|rreversibl(?<=irreversibl)[ey]|nsafe(?<=unsafe)|angerous(?<=dangerous)|aution(?<=caution))\b",
     re.ASCII,
 )
 
@@ -47,9 +52,9 @@ class Span:
     key of a member included; ``keys`` (source text, as spelled) for objects only, else None."""
 
     start: int
-    stop: int = 0
-    items: list[Span] = field(default_factory=list)
-    heads: list[int] = field(default_factory=list)
+    stop: int
+    items: list[Span]
+    heads: list[int]
     keys: list[str] | None = None
 
     def member(self, name: str) -> Span | None:
@@ -61,30 +66,37 @@ class Span:
 
 def json_spans(text: str) -> Span | None:
     """The values of one JSON document; None where it is none. Linear; no recursion."""
-    root = Span(0, keys=None)
+    root = top = Span(0, 0, [], [])
     stack, key, head = [root], "", -1
+    none: Any = ()  # a value that holds nothing is never written to
     for token in _TOKENS.finditer(text):
-        said, top = token[0], stack[-1]
-        if said in (",", ":"):
-            continue
-        if said in ("}", "]"):
-            if len(stack) == 1 or (top.keys is None) != (said == "]"):
+        said = token[0]
+        first = said[0]
+        if first in "}]":
+            if len(stack) == 1 or (top.keys is None) != (first == "]"):
                 return None
             stack.pop().stop = token.end()
+            top = stack[-1]
             continue
-        if top.keys is not None and head < 0:
-            if said[0] != '"':
-                return None
-            key, head = said[1:-1], token.start()
-            continue
-        value = Span(token.start(), token.end(), keys=[] if said == "{" else None)
-        top.items.append(value)
-        top.heads.append(head if head >= 0 else token.start())
+        start, stop = token.span()
         if top.keys is not None:
+            if head < 0:
+                if first != '"':
+                    return None
+                key, head = said[1:-1], start
+                continue
             top.keys.append(key)
-        head = -1
-        if said in ("{", "["):
+            top.heads.append(head)
+            head = -1
+        else:
+            top.heads.append(start)
+        if first in "{[":
+            value = Span(start, stop, [], [], [] if first == "{" else None)
             stack.append(value)
+            top.items.append(value)
+            top = value
+        else:
+            top.items.append(Span(start, stop, none, none))
     return root.items[0] if len(stack) == 1 and len(root.items) == 1 else None
 
 
@@ -151,26 +163,31 @@ def _texts(text: str, tool: Span, seen: set[str]) -> Group:
     found: list[tuple[int, int]] = []
     gone: list[Span] = []  # what is inside of these goes with them
     for schema in _schemas(tool):
-        if any(part.start <= schema.start < part.stop for part in gone):
+        keys = schema.keys or ()
+        if _TELLING.isdisjoint(keys) or any(part.start <= schema.start < part.stop for part in gone):
             continue
         members: set[int] = set()
-        for i in (i for i, key in enumerate(schema.keys or ()) if key in _SHARED):
-            said = text[schema.heads[i] : schema.items[i].stop]
-            if said in seen:
+        for i, key in enumerate(keys):
+            if key not in _TELLING:
+                continue
+            item = schema.items[i]
+            if key in _SHARED:
+                said = text[schema.heads[i] : item.stop]
+                if said in seen:
+                    members.add(i)
+                    gone.append(item)
+                seen.add(said)
+            elif key in _ANNOTATIONS:
                 members.add(i)
-                gone.append(schema.items[i])
-            seen.add(said)
-        for i, (key, item) in enumerate(zip(schema.keys or (), schema.items, strict=True)):
-            if key == "description" and text[item.start] == '"':
+            elif text[item.start] == '"':
                 sentences = _sentences(text, item.start + 1, item.stop - 1)
                 of_tool = schema.member("name") is not None  # what a tool does stays
                 if of_tool or not all(droppable for _, _, droppable in sentences):
                     found += [(a, b) for a, b, droppable in sentences[of_tool:] if droppable]
                 else:
                     members.add(i)
-            elif key in _ANNOTATIONS:
-                members.add(i)
-        found += _members(schema, members)
+        if members:
+            found += _members(schema, members)
     found.sort()
     heading = f"tool {_name(text, tool)}"
     return Group(
@@ -189,9 +206,10 @@ def _sentences(text: str, start: int, stop: int) -> list[tuple[int, int, bool]]:
     """The sentences of a description, each with the blank before it, and whether it may go: it states no constraint."""
     found, at, begin = [], start, start
     for end in [*_END.finditer(text, start, stop), None]:
-        if end is not None and end["end"] is None:
+        escape = end is not None and end[0][0] == "\\"
+        if end is not None and escape and end[0][1] != "n":
             continue
-        closed = stop if end is None else end.start() if end[0][0] == "\\" else end.end()
+        closed = stop if end is None else end.start() if escape else end.end()
         if closed > begin:
             found.append((at, closed, _CONSTRAINT.search(text, begin, closed) is None))
             at = closed
