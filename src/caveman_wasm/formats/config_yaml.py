@@ -9,6 +9,12 @@ from caveman_wasm.formats.config_tree import ITEM, QUOTED, Lines, Node, Tree, ba
 
 __all__ = ["indented"]
 
+# By far the most lines: a plain key, and a plain value or none. Whatever else is read step by step.
+_PLAIN: Final = re.compile(
+    r"( *+)([A-Za-z0-9_./$@\x80-\xff][A-Za-z0-9_./$@\x80-\xff-]*+):"
+    r"(?: ++([^\s\"'&*!|>\[{#%@`,;](?:[^\t#]*[^\s,;#])?))?",
+    re.ASCII,
+)
 DASHES: Final = 16  # list items that one line may open
 _BLOCK: Final = re.compile(r"(?:[&!][^ \t]* +){0,2}[|>][-+0-9]{0,2}[ \t]*(?:#.*)?", re.ASCII)
 _SPACED: Final = re.compile(r"([\"\w@/.!?-][^ ]*)(?: +(.*))?", re.ASCII)
@@ -39,10 +45,15 @@ def _yaml_key(said: str) -> tuple[str, str] | None:
 
 def indented(lines: Lines, spaced: bool) -> Node:
     """YAML. ``spaced``: lines are ``key value`` too, as in lock files, rather than the rest of the value above."""
-    tree, i = Tree(lines), 0
-    several = any(line.startswith("---") for line in lines.bare)
-    while i < len(lines.bare):
-        line = lines.bare[i]
+    tree, i, bare = Tree(lines), 0, lines.bare
+    several = bare[0].startswith("---") or lines.newline + "---" in lines.text
+    while i < len(bare):
+        line = bare[i]
+        if not tree.going and (plain := _PLAIN.fullmatch(line)):
+            indent, key, value = plain.groups()
+            tree.setting(i, 2 * len(indent) + 2, len(indent), key, value)
+            i += 1
+            continue
         said = line.lstrip(" \t")
         if not said:
             i += 1
