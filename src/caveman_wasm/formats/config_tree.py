@@ -110,12 +110,11 @@ class Tree:
         self.end = max(self.end, node.stop)
         return node
 
-    def setting(self, i: int, depth: int, column: int, key: str, value: str | None) -> None:
+    def setting(self, i: int, depth: int, column: int, key: str, value: str | None) -> Node:
         """`close` and `begin` for a line that ends without blanks."""
         if self.waiting:
             self.close(depth)
-            self.begin(i, depth, column, key, value)
-            return
+            return self.begin(i, depth, column, key, value)
         opened = self.open
         while opened[-1][0] >= depth:
             opened.pop()[1].stop = self.end
@@ -124,6 +123,7 @@ class Tree:
         opened[-1][1].add(node)
         opened.append((depth, node))
         self.end = node.stop
+        return node
 
     def _head_comments(self) -> None:
         """The comment at the file's head stands alone where an empty line follows it."""
@@ -174,11 +174,14 @@ _SAYS: Final = re.compile(r"[0-9A-Za-z\x80-\xff]")
 _TOKEN: Final = re.compile(
     r"\"(?:[^\"\\]|\\.)*+\"|'[^']*+'|(?:^|(?<=[\s,\[{(]))(?:\#|//).*|(?P<open>[\[{(])|(?P<shut>[\]})])", re.ASCII
 )
+_BRACKET: Final = re.compile(r"[\[{(\]})]")
 QUOTED: Final = re.compile(r"\"(?:[^\"\\]|\\.)*+\"|'(?:[^']|'')*+'")
 
 
 def balance(line: str) -> int:
     """Brackets that a line opens less those that it closes, outside of strings and comments."""
+    if not _BRACKET.search(line):
+        return 0
     kinds = [m.lastgroup for m in _TOKEN.finditer(line)]
     return kinds.count("open") - kinds.count("shut")
 
