@@ -21,7 +21,7 @@ from caveman_wasm.formats.config_syntax import braced, flat, sectioned
 from caveman_wasm.formats.config_tree import ITEM, Lines, Node, walk
 from caveman_wasm.formats.config_xml import elements
 from caveman_wasm.formats.config_yaml import indented
-from caveman_wasm.model import Document, Group, Rewritten, plain
+from caveman_wasm.model import Document, Group, Rewritten, plain, raw
 
 __all__ = ["CONFIG", "Config"]
 
@@ -54,6 +54,10 @@ _KEYED: Final = re.compile(r"\s*(?:- +)*(?:\"[^\"]*\"|'[^']*'|[^\s#=\[{\"'][^=#]
 _ASSIGNED: Final = re.compile(r"\s*[#;]? ?[\w.\"'@/*:-]+(?: \w+)?\s*[+:?]?=.*", re.ASCII)
 _NOTE: Final = re.compile(r"\s*(#|;|//|!|--)", re.ASCII)
 SAMPLE: Final = 4000  # lines that tell the syntax
+# A line's shape: to the patterns above letters are all alike, but for capitals, and so are digits.
+_SHAPE: Final = bytes.maketrans(
+    b"bcdefghijklmnopqrstuvwxyzBCDEFGHIJKLMNOPQRSTUVWXYZ123456789", b"a" * 25 + b"A" * 25 + b"0" * 9
+)
 
 
 def _tree(text: str) -> tuple[Node, str] | None:
@@ -67,27 +71,35 @@ def _tree(text: str) -> tuple[Node, str] | None:
         if not start[1].isalpha():
             return None
     lines = Lines(text)
-    head = [line for line in lines.bare[:SAMPLE] if line.strip(" \t")]
-    signs = Counter(m[1] for m in map(_NOTE.match, head) if m)
-    body = [line for line in head if not _NOTE.match(line)]
+    head = Counter(raw("\n".join(lines.bare[:SAMPLE])).translate(_SHAPE).decode("latin-1").split("\n"))
+    signs, body = Counter[str](), Counter[str]()
+    for shape, n in head.items():
+        if noted := _NOTE.match(shape):
+            signs[noted[1]] += n
+        elif shape.strip(" \t"):
+            body[shape] = n
     return _read(lines, body, max(signs, key=lambda s: (signs[s], s == "#"), default="#"))
 
 
-def _read(lines: Lines, body: list[str], sign: str) -> tuple[Node, str]:
-    headers = sum(map(bool, map(_HEADER.fullmatch, body)))
-    assigned = sum(map(bool, map(_ASSIGNED.fullmatch, body)))
-    keyed = sum(map(bool, map(_KEYED.fullmatch, body)))
-    opened, shut = sum(map(bool, map(_BLOCKS.fullmatch, body))), sum(map(bool, map(_SHUT.fullmatch, body)))
-    deep = sum(line[0] in " \t" for line in body)
-    items = sum(line.lstrip(" ").startswith("- ") for line in body)
+def _read(lines: Lines, body: Counter[str], sign: str) -> tuple[Node, str]:
+    """``body``: the shapes of lines that are no comments, and how many lines have each."""
+
+    def like(pattern: re.Pattern[str]) -> int:
+        return sum(n for shape, n in body.items() if pattern.fullmatch(shape))
+
+    total = body.total()
+    headers, assigned, keyed, opened, shut = map(like, (_HEADER, _ASSIGNED, _KEYED, _BLOCKS, _SHUT))
+    deep = sum(n for shape, n in body.items() if shape[0] in " \t")
+    items = sum(n for shape, n in body.items() if shape.lstrip(" ").startswith("- "))
     if headers and not (keyed > assigned and items > headers):
         return sectioned(lines), ";" if sign == ";" else "#"
-    if min(opened, shut) * 12 > len(body) and opened * 2 > shut and keyed < 0.6 * len(body):
+    if min(opened, shut) * 12 > total and opened * 2 > shut and keyed < 0.6 * total:
         return braced(lines), "//" if sign == "//" else "#"
-    if (keyed + items >= assigned and keyed + items) or (deep * 4 > len(body) and assigned * 2 < len(body)):
-        rest = [line for line in body if not _KEYED.fullmatch(line) and not line.lstrip(" ").startswith("- ")]
-        pairs = sum(len(line.split()) <= 3 or " (" in line for line in rest)
-        return indented(lines, len(rest) * 3 > len(body) and pairs * 5 >= 4 * len(rest)), "#"
+    if (keyed + items >= assigned and keyed + items) or (deep * 4 > total and assigned * 2 < total):
+        rest = [x for x in body.items() if not _KEYED.fullmatch(x[0]) and not x[0].lstrip(" ").startswith("- ")]
+        pairs = sum(n for shape, n in rest if len(shape.split()) <= 3 or " (" in shape)
+        others = sum(n for _, n in rest)
+        return indented(lines, others * 3 > total and pairs * 5 >= 4 * others), "#"
     return flat(lines), sign if sign in (";", "!") else "#"
 
 
@@ -152,7 +164,8 @@ def _above(node: Node, mark: str) -> None:
 
 def _far(nodes: list[Node]) -> Iterable[tuple[float, Node]]:
     """The lowest and highest number of a key where they are far from the others, the value that occurs but once."""
-    numbers = sorted((float(n.value), i) for i, n in enumerate(nodes) if n.value and NUMBER.fullmatch(n.value))
+    known = {v: float(v) for v in {n.value for n in nodes} if v and NUMBER.fullmatch(v)}
+    numbers = sorted((known[n.value], i) for i, n in enumerate(nodes) if n.value in known) if known else []
     if len(numbers) >= 4 and len(numbers) * 2 > len(nodes):
         low, high = numbers[len(numbers) // 4][0], numbers[-1 - len(numbers) // 4][0]
         spread = (high - low) or abs(high) / 4 or 1.0

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Sequence
+from itertools import chain
 from typing import Final
 
 from caveman_wasm.facts import is_secret
@@ -29,19 +30,32 @@ class Fields:
     def __init__(self, text: str, nodes: Sequence[Node], records: bool, xml: bool) -> None:
         self.text, self.nodes, self.records, self.xml = text, nodes, records, xml
         self._names: list[str] | None = None
+        self._rows: dict[int, dict[str, Value]] = {}  # of the first units, which are asked for again and again
+        self._naming = _Naming()
+        self._paths = _Paths()
 
     @property
     def names(self) -> list[str]:
         """The fields that a fair part of the first units has: the others are not read."""
         if self._names is None:
-            rows = [self.row(node) for node in self.nodes[:SAMPLED]]
-            counts = Counter(name for row in rows for name in row)
+            rows = self.rows(0, min(SAMPLED, len(self.nodes)))
+            counts = Counter(chain.from_iterable(rows))
             self._names = [name for name, n in counts.items() if n * 3 >= len(rows)][:FIELDS]
         return self._names
 
     def columns(self, first: int, last: int) -> Columns:
-        rows = [self.row(node) for node in self.nodes[first:last]]
-        return {name: [row.get(name, OPAQUE if "<<" in row else ABSENT) for row in rows] for name in self.names}
+        rows, names = self.rows(first, last), self.names
+        if any("<<" in row for row in rows):
+            return {name: [row.get(name, OPAQUE if "<<" in row else ABSENT) for row in rows] for name in names}
+        return {name: [row.get(name) for row in rows] for name in names}
+
+    def rows(self, first: int, last: int) -> list[dict[str, Value]]:
+        known = self._rows
+        for i in range(first, min(last, SAMPLED)):
+            if i not in known:
+                known[i] = self.row(self.nodes[i])
+        kept = [known[i] for i in range(first, min(last, SAMPLED))]
+        return kept + [self.row(node) for node in self.nodes[max(first, SAMPLED) : last]]
 
     def row(self, node: Node) -> dict[str, Value]:
         out: dict[str, Value] = {}
@@ -54,8 +68,12 @@ class Fields:
         elif self.xml:
             self.element(node, "", out, 0)
         else:
-            _fields(node, "", out, 0)
-        return _packaged({k: self.sayable(v) for k, v in _without_secrets(out).items()})
+            self.fields(node, "", out, 0)
+        out = self.without_secrets(out)
+        for name, value in out.items():
+            if isinstance(value, str) and (self.xml or "://" in value):
+                out[name] = self.sayable(value)
+        return _packaged(out)
 
     def sayable(self, value: Value) -> Value:
         """In XML no comment may hold two hyphens; credentials in an address are not quoted anywhere."""
@@ -73,6 +91,28 @@ class Fields:
             if kid.key and "--" not in kid.key:
                 self.element(kid, f"{prefix}{plain(kid.key)}.", out, depth + 1)
 
+    def fields(self, node: Node, prefix: str, out: dict[str, Value], depth: int) -> None:
+        for kid in node.kids:
+            if kid.sort == ITEM:
+                _put(out, prefix[:-1] or "items", None)
+                return
+            if kid.key:
+                path, value = self._paths[prefix, kid.key], kid.value
+                if value is None or path in out:
+                    out[path] = OPAQUE
+                else:
+                    out[path] = value if value.isascii() else plain(value)
+                if kid.kids and depth < PATH:
+                    self.fields(kid, path + ".", out, depth + 1)
+
+    def without_secrets(self, row: dict[str, Value]) -> dict[str, Value]:
+        """Where a name is that of a secret, as in ``name: DB_PASSWORD``, the values beside it are not told."""
+        naming = self._naming
+        names = {k for k, v in row.items() if naming[k] and isinstance(v, str)}
+        if not any(is_secret(str(row[k])) for k in names):
+            return row
+        return {k: v if k in names else OPAQUE for k, v in row.items()}
+
     def kinds(self, first: int, last: int) -> Sequence[Sequence[str]]:
         """What says a kind, and what is far from its like; then the keys."""
         nodes = self.nodes[first:last]
@@ -86,18 +126,6 @@ class Fields:
 
 def _kind(node: Node) -> str:
     return next((k.value for k in node.kids if k.key in ("kind", "type", "Type") and k.value), "")
-
-
-def _fields(node: Node, prefix: str, out: dict[str, Value], depth: int) -> None:
-    for kid in node.kids:
-        if kid.sort == ITEM:
-            _put(out, prefix[:-1] or "items", None)
-            return
-        if kid.key:
-            path = prefix + plain(kid.key)
-            _put(out, path, kid.value)
-            if kid.kids and depth < PATH:
-                _fields(kid, path + ".", out, depth + 1)
 
 
 def _put(out: dict[str, Value], name: str, value: str | None) -> None:
@@ -117,12 +145,20 @@ _NAMING: Final = frozenset(
 )
 
 
-def _without_secrets(row: dict[str, Value]) -> dict[str, Value]:
-    """Where a name is that of a secret, as in ``name: DB_PASSWORD``, the values beside it are not told."""
-    names = {k for k, v in row.items() if k.rpartition(".")[2].lower() in _NAMING and isinstance(v, str)}
-    if not any(is_secret(str(row[k])) for k in names):
-        return row
-    return {k: v if k in names else OPAQUE for k, v in row.items()}
+class _Naming(dict[str, bool]):
+    """Whether a column says how something is called."""
+
+    def __missing__(self, name: str) -> bool:
+        found = self[name] = name.rpartition(".")[2].lower() in _NAMING
+        return found
+
+
+class _Paths(dict[tuple[str, str], str]):
+    """The column of a key inside of a column's blocks."""
+
+    def __missing__(self, key: tuple[str, str]) -> str:
+        found = self[key] = key[0] + plain(key[1])
+        return found
 
 
 _RANGE: Final = re.compile(r"(.[^,]*?)@")

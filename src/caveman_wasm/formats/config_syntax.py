@@ -21,6 +21,11 @@ def _is_toml(lines: Lines) -> bool:
     return sum(map(bool, map(_TOML_VALUE.match, values))) >= 0.9 * len(values)
 
 
+def _disabled(line: str) -> re.Match[str] | None:
+    """A setting that is commented out."""
+    return _DISABLED.fullmatch(line) if "#" in line or ";" in line else None
+
+
 def sectioned(lines: Lines) -> Node:
     """INI and TOML: sections, keys in them, and what their values are made of."""
     tree, i, toml = Tree(lines), 0, _is_toml(lines)
@@ -32,7 +37,7 @@ def sectioned(lines: Lines) -> Node:
         header = _SECTION.fullmatch(line) if said[:1] == "[" else None
         if not said:
             pass
-        elif said[0] in "#;" and not _DISABLED.fullmatch(line):
+        elif said[0] in "#;" and not _disabled(line):
             tree.comment(i)
         elif header and (toml or indent == 0 or key_indent < 0 or indent <= key_indent):
             tree.close(0)
@@ -59,7 +64,7 @@ def _continue(tree: Tree, i: int, indent: int, said: str) -> None:
 
 def _assignment(tree: Tree, i: int, indent: int, line: str, toml: bool) -> int:
     tree.close(1)
-    disabled = _DISABLED.fullmatch(line)
+    disabled = _disabled(line)
     if disabled:
         tree.begin(i, 1, indent, disabled[1], None).disabled = True
         return i + 1
@@ -77,6 +82,8 @@ def _assignment(tree: Tree, i: int, indent: int, line: str, toml: bool) -> int:
 def _joined(tree: Tree, i: int, node: Node) -> int:
     """The line after a logical line: a backslash at its end goes on."""
     bare, k = tree.lines.bare, i
+    if not bare[i].endswith("\\"):
+        return i + 1
     while bare[k].endswith("\\") and k + 1 < len(bare) and bare[k + 1].strip(" \t"):
         k += 1
     if k > i:
@@ -86,7 +93,9 @@ def _joined(tree: Tree, i: int, node: Node) -> int:
 
 
 def _pair(said: str, signs: str) -> tuple[str, str]:
-    at = min((p for p in (said.find(sign) for sign in signs) if p >= 0), default=-1)
+    at = said.find(signs[0])
+    if signs[1:] and (other := said.find(signs[1], 0, at if at >= 0 else len(said))) >= 0:
+        at = other
     return (said, "") if at < 0 else (said[:at].rstrip(" \t").strip("\"'"), said[at + 1 :].strip(" \t"))
 
 
@@ -119,7 +128,7 @@ def braced(lines: Lines) -> Node:
 
 def _braced_line(tree: Tree, i: int, depth: int, said: str, going: bool) -> tuple[int, int]:
     """Reads line ``i``; gives the last line of what it says, and the depth after it."""
-    tag = _TAG.fullmatch(said)
+    tag = _TAG.fullmatch(said) if said[0] == "<" else None
     net = balance(said) if not tag else -1 if tag[1] else 1
     column = len(tree.lines.bare[i]) - len(tree.lines.bare[i].lstrip(" \t"))
     if net < 0:
@@ -149,7 +158,7 @@ def _braced_line(tree: Tree, i: int, depth: int, said: str, going: bool) -> tupl
     if listed:
         node.sort, node.key, node.value = ITEM, "", unquoted(said)
     node.fixed = said[0] in "}])"
-    heredoc = _HEREDOC.search(said)
+    heredoc = _HEREDOC.search(said) if "<<" in said else None
     if heredoc:
         node.value = None
         i = tree.until(i + 1, heredoc[1], lambda line: line.strip(" \t") == heredoc[1]) - 1
@@ -182,7 +191,7 @@ def flat(lines: Lines) -> Node:
     while i < len(lines.bare):
         line = lines.bare[i]
         said = line.strip(" \t")
-        disabled = _DISABLED.fullmatch(line)
+        disabled = _disabled(line)
         if said and not disabled and said[0] in "#;!":
             tree.comment(i)
         elif said:

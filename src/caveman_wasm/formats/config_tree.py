@@ -6,9 +6,9 @@ Nothing here recurses, and what is never closed (a quote, a bracket) is looked f
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field
-from itertools import accumulate
+from collections.abc import Callable, Iterator, Sequence
+from itertools import accumulate, count
+from operator import add
 from typing import Final
 
 __all__ = ["ITEM", "QUOTED", "Lines", "Node", "Span", "Tree", "balance", "bracketed", "unquoted", "walk"]
@@ -17,34 +17,41 @@ ITEM: Final = "-"  # the sort of list items
 Span = tuple[int, int]
 
 
-@dataclass(slots=True, repr=False, eq=False)
+_NONE: Final[list[Node]] = []  # the kids of a node without any; never added to
+
+
 class Node:
     """A setting, a list item or a block: ``text[start:stop]``, the comments above it included.
 
     ``key`` and ``value`` are source text; ``value`` is None where it is no plain scalar. Nodes of one ``sort`` that
     follow each other repeat (list items, ``[[tables]]``, elements of a name); '' tells nothing. ``notes`` are comment
     lines that may go, ``texts`` lines of a text that may go from its end. A ``fixed`` node stays when its parent does.
-    ``tag``: where its start tag or its section's header is.
+    ``tag``: where its start tag or its section's header is. What few nodes have is kept in a dict only those have:
+    a document is made of very many nodes.
     """
 
-    start: int
-    stop: int
-    key: str = ""
-    value: str | None = None
-    sort: str = ""
-    parent: Node | None = None
-    kids: list[Node] = field(default_factory=list)
-    notes: list[Span] = field(default_factory=list)
-    texts: list[Span] = field(default_factory=list)
+    __slots__ = ("__dict__", "key", "kids", "parent", "sort", "start", "stop", "value")
+
+    notes: Sequence[Span] = ()
+    texts: Sequence[Span] = ()
     fixed: bool = False
     pinned: bool = False
     disabled: bool = False  # commented out
     far: bool = False  # it, or something in it, differs from what is elsewhere of its name
     tag: Span | None = None
 
+    def __init__(self, start: int, stop: int, key: str = "", value: str | None = None, sort: str = "") -> None:
+        self.start, self.stop = start, stop
+        self.key, self.value, self.sort = key, value, sort
+        self.parent: Node | None = None
+        self.kids = _NONE
+
     def add(self, kid: Node) -> Node:
         kid.parent = self
-        self.kids.append(kid)
+        if self.kids:
+            self.kids.append(kid)
+        else:
+            self.kids = [kid]
         return kid
 
 
@@ -55,7 +62,7 @@ class Lines:
         self.text = text
         self.newline = "\n" if "\n" in text or "\r" not in text else "\r"
         lines = text.split(self.newline)
-        self.at = list(accumulate(map(len, lines), lambda a, n: a + n + 1, initial=0))
+        self.at: list[int] = list(map(add, accumulate(map(len, lines), initial=0), count()))
         self.bare = [line.rstrip("\r") for line in lines] if "\r" in text else lines
         if text.startswith("\xef\xbb\xbf"):
             self.bare[0], self.at[0] = self.bare[0][3:], 3
@@ -103,6 +110,21 @@ class Tree:
         self.end = max(self.end, node.stop)
         return node
 
+    def setting(self, i: int, depth: int, column: int, key: str, value: str | None) -> Node:
+        """`close` and `begin` for a line that ends without blanks."""
+        if self.waiting:
+            self.close(depth)
+            return self.begin(i, depth, column, key, value)
+        opened = self.open
+        while opened[-1][0] >= depth:
+            opened.pop()[1].stop = self.end
+        at = self.lines.at[i]
+        node = Node(at + column, at + len(self.lines.bare[i]), key, value)
+        opened[-1][1].add(node)
+        opened.append((depth, node))
+        self.end = node.stop
+        return node
+
     def _head_comments(self) -> None:
         """The comment at the file's head stands alone where an empty line follows it."""
         if self.root.kids or len(self.open) > 1:
@@ -122,7 +144,7 @@ class Tree:
     def alone(self) -> None:
         """The comments that wait are a node of their own."""
         start, stop = self.lines.span(self.waiting[0])[0], self.lines.end(self.waiting[-1])
-        self.open[-1][1].add(Node(start, stop, notes=self._notes()))
+        self.open[-1][1].add(Node(start, stop)).notes = self._notes()
         self.waiting = []
 
     def _notes(self) -> list[Span]:
@@ -152,11 +174,14 @@ _SAYS: Final = re.compile(r"[0-9A-Za-z\x80-\xff]")
 _TOKEN: Final = re.compile(
     r"\"(?:[^\"\\]|\\.)*+\"|'[^']*+'|(?:^|(?<=[\s,\[{(]))(?:\#|//).*|(?P<open>[\[{(])|(?P<shut>[\]})])", re.ASCII
 )
+_BRACKET: Final = re.compile(r"[\[{(\]})]")
 QUOTED: Final = re.compile(r"\"(?:[^\"\\]|\\.)*+\"|'(?:[^']|'')*+'")
 
 
 def balance(line: str) -> int:
     """Brackets that a line opens less those that it closes, outside of strings and comments."""
+    if not _BRACKET.search(line):
+        return 0
     kinds = [m.lastgroup for m in _TOKEN.finditer(line)]
     return kinds.count("open") - kinds.count("shut")
 
@@ -216,4 +241,5 @@ def walk(root: Node) -> Iterator[Node]:
     while waiting:
         node = waiting.pop()
         yield node
-        waiting.extend(reversed(node.kids))
+        if node.kids:
+            waiting.extend(reversed(node.kids))

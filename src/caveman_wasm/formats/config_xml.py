@@ -86,7 +86,7 @@ def _belongs(text: str, comments: list[Span], start: int) -> bool:
 
 def _alone(text: str, parent: Node, comments: list[Span]) -> None:
     if comments:
-        parent.add(Node(comments[0][0], comments[-1][1], notes=_notes(text, comments)))
+        parent.add(Node(comments[0][0], comments[-1][1])).notes = _notes(text, comments)
 
 
 def _notes(text: str, comments: list[Span]) -> list[Span]:
@@ -101,7 +101,8 @@ def _open(text: str, open_nodes: list[Node], found: re.Match[str], comments: lis
         start = comments[0][0]
     else:
         _alone(text, open_nodes[-1], comments)
-    node = open_nodes[-1].add(Node(start, found.end(), found[1], sort=found[1], tag=found.span()))
+    node = open_nodes[-1].add(Node(start, found.end(), found[1], None, found[1]))
+    node.tag = found.span()
     if start < found.start():
         node.notes = _notes(text, comments)
     if found[0][-2] == "/":

@@ -9,6 +9,12 @@ from caveman_wasm.formats.config_tree import ITEM, QUOTED, Lines, Node, Tree, ba
 
 __all__ = ["indented"]
 
+# By far the most lines: a plain key, maybe the first of an item, and a plain value or none.
+_PLAIN: Final = re.compile(
+    r"( *+)(- ++)?([A-Za-z0-9_./$@\x80-\xff][A-Za-z0-9_./$@\x80-\xff-]*+):"
+    r"(?: ++([^\s\"'&*!|>\[{#%@`,;](?:[^\t#]*[^\s,;#])?))?",
+    re.ASCII,
+)
 DASHES: Final = 16  # list items that one line may open
 _BLOCK: Final = re.compile(r"(?:[&!][^ \t]* +){0,2}[|>][-+0-9]{0,2}[ \t]*(?:#.*)?", re.ASCII)
 _SPACED: Final = re.compile(r"([\"\w@/.!?-][^ ]*)(?: +(.*))?", re.ASCII)
@@ -39,10 +45,21 @@ def _yaml_key(said: str) -> tuple[str, str] | None:
 
 def indented(lines: Lines, spaced: bool) -> Node:
     """YAML. ``spaced``: lines are ``key value`` too, as in lock files, rather than the rest of the value above."""
-    tree, i = Tree(lines), 0
-    several = any(line.startswith("---") for line in lines.bare)
-    while i < len(lines.bare):
-        line = lines.bare[i]
+    tree, i, bare = Tree(lines), 0, lines.bare
+    several = bare[0].startswith("---") or lines.newline + "---" in lines.text
+    while i < len(bare):
+        line = bare[i]
+        if not tree.going and (plain := _PLAIN.fullmatch(line)):
+            indent, dash, key, value = plain.groups()
+            column = len(indent)
+            if dash:
+                _item(tree, i, column)
+                column += len(dash)
+                tree.setting(i, 2 * column + 2, column, key, value).fixed = True
+            else:
+                tree.setting(i, 2 * column + 2, column, key, value)
+            i += 1
+            continue
         said = line.lstrip(" \t")
         if not said:
             i += 1
@@ -87,10 +104,7 @@ def _yaml_line(tree: Tree, i: int, column: int, said: str, spaced: bool) -> int:
         tree.close(2 * column + 3)
         column, said, opened = column + 2, said[2:].strip(" \t") or "#", 1
     while (said.startswith("- ") or said == "-") and opened < DASHES:
-        tree.close(2 * column + 3)
-        if tree.open[-1][0] == 2 * column + 2 and tree.open[-1][1].value is not None:
-            tree.close(2 * column + 2)
-        node = tree.begin(i, 2 * column + 3, column, "", None, ITEM)
+        node = _item(tree, i, column)
         node.fixed = opened > 0
         opened += 1
         rest = said[1:].lstrip(" \t")
@@ -119,9 +133,16 @@ def _yaml_line(tree: Tree, i: int, column: int, said: str, spaced: bool) -> int:
     return _yaml_value(tree, i, tree.open[-1][0] // 2 - 1, said, node)
 
 
+def _item(tree: Tree, i: int, column: int) -> Node:
+    tree.close(2 * column + 3)
+    if tree.open[-1][0] == 2 * column + 2 and tree.open[-1][1].value is not None:
+        tree.close(2 * column + 2)
+    return tree.begin(i, 2 * column + 3, column, "", None, ITEM)
+
+
 def _yaml_value(tree: Tree, i: int, column: int, said: str, node: Node) -> int:
     bare = tree.lines.bare
-    if _BLOCK.fullmatch(said):
+    if said[:1] in ("|", ">", "&", "!") and _BLOCK.fullmatch(said):
         node.value = None
         k = last = i + 1
         while k < len(bare):

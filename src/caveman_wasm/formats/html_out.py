@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from functools import lru_cache
 from html.entities import html5
 from itertools import accumulate, chain, compress
 from operator import ne, sub
@@ -21,11 +22,18 @@ DOT: Final = source("·".encode())
 
 def decoded(found: re.Match[str]) -> str:
     """A character reference as source text; as it stands when it names nothing."""
+    return _decoded(found[0])
+
+
+@lru_cache(1024)
+def _decoded(reference: str) -> str:
+    found = _ENTITY.fullmatch(reference)
+    assert found is not None
     decimal, hexadecimal, name, end = found.groups()
     if name:
         value = html5.get(name + end) or html5.get(name + ";" if end else name)
         if value is None:
-            return found[0]
+            return reference
     else:
         code = int(decimal) if decimal else int(hexadecimal, 16)
         value = chr(code) if 0 < code < 0x110000 and not 0xD800 <= code < 0xE000 else "\ufffd"
@@ -103,30 +111,35 @@ class Out:
     def _changed(self, bare: str, start: int, cell: bool) -> None:
         at = 0
         for found in _CHANGES.finditer(bare):
-            self._slice(bare[at : found.start()], start + at, cell)
-            at = found.end()
-            value = decoded(found) if found[0][0] == "&" else " "
+            first, stop = found.span()
+            if at < first:
+                self._slice(bare[at:first], start + at, cell)
+            at = stop
+            value = _decoded(found[0]) if bare[first] == "&" else " "
             if value.strip(" "):
-                self.add(value.replace("|", "\\|") if cell else value, start + found.start(), start + at)
+                self.add(value.replace("|", "\\|") if cell else value, start + first, start + stop)
             else:
                 self.blank = True
-        self._slice(bare[at:], start + at, cell)
+        if at < len(bare):
+            self._slice(bare[at:], start + at, cell)
 
     def _slice(self, piece: str, at: int, cell: bool) -> None:
+        """``piece`` is not empty, and no two blanks in it follow each other."""
         bare = piece.strip(" ")
-        if not bare:
-            self.blank = self.blank or piece != ""
-            return
         if piece[0] == " ":
-            at += len(piece) - len(piece.lstrip(" "))
             self.blank = True
-        first = at
-        for part in bare.split("|") if cell else (bare,):
-            if at > first:
-                self.add("\\|", at - 1, at)
-            self.add(part, at, at + len(part))
-            at += len(part) + 1
-        self.blank = piece[-1] == " "
+            at += 1
+        if not cell or "|" not in bare:
+            self.add(bare, at, at + len(bare))
+        else:
+            first = at
+            for part in bare.split("|"):
+                if at > first:
+                    self.add("\\|", at - 1, at)
+                self.add(part, at, at + len(part))
+                at += len(part) + 1
+        if piece[-1] == " ":
+            self.blank = True
 
     def verbatim(self, said: str, start: int) -> None:
         """Preformatted text: only character references change."""

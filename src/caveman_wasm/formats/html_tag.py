@@ -110,7 +110,7 @@ class Tag:
 
     __slots__ = (
         "alert", "asks", "closing", "counted", "kind", "main", "measured", "name", "navigates", "noted", "part", "room",
-        "said", "void",
+        "said", "special", "void",
     )  # fmt: skip
 
     def __init__(self, name: str, kind: int, closing: bool, written: str) -> None:
@@ -126,6 +126,7 @@ class Tag:
             self._read(written)
         self.measured = name in _MEASURED or self.asks or bool(self.alert)
         self.noted = bool(self.counted) or self.measured or self.main
+        self.special = self.asks or self.main or bool(self.alert)
         self.said = name in _WRITTEN or self.asks or self.main
 
     def _read(self, written: str) -> None:

@@ -19,9 +19,11 @@ DATA: Final = 2_000  # bytes of a data script (JSON-LD, embedded state) that can
 PARTS: Final = "[Other parts of the page]"  # the line above them; text of the page cannot be equal to it
 
 _BARE: Final = frozenset(["table", "tr", "tbody", "ul", "ol", "dl", "select"])  # white space right in them is none
+_INSIDE: Final = frozenset(["tbody", "thead", "tfoot"])  # blocks that begin no line
 _NOTHING: Final = (0,) * 8  # is in an element that holds nothing
 _SIGNS: Final = re.compile(r"[0-9A-Za-z\x80-\xff]")
 _WORD: Final = re.compile(r"[^ ]+")
+_SCHEME: Final = re.compile(r"[a-z]+:")
 _GLYPH: Final = re.compile(  # the text of a link to the heading it stands in
     r"(?:\xc2[\xa7\xb6]|#|\xe2\x96[\xb2\xbc]|\xe2\x86[\x90-\x93]|\xf0\x9f\x94\x97|&(?:para|sect|#182|#167|#xb6);)+"
 )
@@ -56,11 +58,20 @@ class Writer:
     def write(self) -> Rewritten:
         for kind, tag, said, at, node in self.page.events():
             if kind == "t":
-                self._text(tag, said, at, node)
+                if self.pre or self.link is not None or tag.name in _BARE:
+                    self._text(tag, said, at, node)
+                else:
+                    (self.rest if self.aside else self.main).flow(said, at, self.cells >= 0)
             elif kind == "<":
-                self._open(tag, said, at, node)
+                if self.aside or tag.special:
+                    self._open(tag, said, at, node)
+                elif opens := _OPEN.get(tag.name):
+                    opens(self, tag, said, at, node)
             elif kind == ">":
-                self._close(tag, at, node)
+                if self.aside or tag.main:
+                    self._close(tag, at, node)
+                elif shuts := _CLOSE.get(tag.name):
+                    shuts(self, tag, at, node)
             else:
                 self._raw(tag, said, at)
         return self._whole()
@@ -125,7 +136,6 @@ class Writer:
     # ------------------------------------------------------------ elements
 
     def _open(self, tag: Tag, written: str, at: int, node: int) -> None:
-        name = tag.name
         if self.aside:
             self._open_aside(tag, written, at, node)
             return
@@ -140,11 +150,8 @@ class Writer:
                 return
         if tag.main:
             self.inside += 1
-        opens = _OPEN.get(name)
-        if opens is not None:
+        if opens := _OPEN.get(tag.name):
             opens(self, tag, written, at, node)
-        elif name in BLOCKS:
-            self._block(2)
         if tag.alert:
             self._alert(tag, node)
 
@@ -161,9 +168,8 @@ class Writer:
             rest.blank = True
 
     def _close(self, tag: Tag, at: int, node: int) -> None:
-        name = tag.name
         if self.aside:
-            if name == "a":
+            if tag.name == "a":
                 self._end_anchor(tag, at, node)
             if node == self.aside:
                 self.aside = 0
@@ -171,11 +177,14 @@ class Writer:
             return
         if tag.main:
             self.inside -= 1
-        shuts = _CLOSE.get(name)
-        if shuts is not None:
+        if shuts := _CLOSE.get(tag.name):
             shuts(self, tag, at, node)
-        elif name in BLOCKS:
-            self._block(2)
+
+    def _begins(self, tag: Tag, written: str, at: int, node: int) -> None:
+        self._block(2)
+
+    def _ends(self, tag: Tag, at: int, node: int) -> None:
+        self._block(2)
 
     def _block(self, lines: int) -> None:
         """A new block: a paragraph of its own, one blank in a cell, an indented line in a list."""
@@ -338,12 +347,6 @@ class Writer:
         else:
             self._block(2)
 
-    def _nothing(self, tag: Tag, written: str, at: int, node: int) -> None:
-        pass
-
-    def _end_nothing(self, tag: Tag, at: int, node: int) -> None:
-        pass
-
     def _line(self, tag: Tag, written: str, at: int, node: int) -> None:
         if self.cells >= 0:
             self.main.blank = True
@@ -351,9 +354,6 @@ class Writer:
             self.main.put("\n", at)
         else:
             self.main.break_line(1)
-
-    def _end_cell(self, tag: Tag, at: int, node: int) -> None:
-        self._block(2)
 
     def _pre(self, tag: Tag, written: str, at: int, node: int) -> None:
         self._block(2)
@@ -395,7 +395,7 @@ class Writer:
             return False
         if target.lower().startswith(("javascript:", "data:")) or said in target:
             return False
-        elsewhere = re.match(r"[a-z]+:", target) is not None
+        elsewhere = _SCHEME.match(target) is not None
         return elsewhere or (len(said) >= TELLING and len(_WORD.findall(said)) > 1 and not self.heading)
 
 
@@ -404,19 +404,19 @@ _FIELDS: Final = {
     "article:published_time": "Published", "article:modified_time": "Modified",
 }  # fmt: skip
 _OPEN: Final = {
+    **dict.fromkeys(BLOCKS - _INSIDE, Writer._begins),
     **dict.fromkeys(("h1", "h2", "h3", "h4", "h5", "h6"), Writer._heading),
     **dict.fromkeys(("ul", "ol", "menu"), Writer._list),
     "li": Writer._item, "option": Writer._item, "dt": Writer._term, "dd": Writer._explanation,
     "dl": Writer._definitions, "table": Writer._table, "tr": Writer._row,
-    "td": Writer._cell, "th": Writer._cell, "pre": Writer._pre, "a": Writer._anchor,
-    **dict.fromkeys(("tbody", "thead", "tfoot"), Writer._nothing), "br": Writer._line,
+    "td": Writer._cell, "th": Writer._cell, "pre": Writer._pre, "a": Writer._anchor, "br": Writer._line,
     "script": Writer._program, "style": Writer._program, "meta": Writer._meta, "img": Writer._image,
 }  # fmt: skip
 _CLOSE: Final = {
+    **dict.fromkeys(BLOCKS - _INSIDE, Writer._ends),
     "dl": Writer._end_definitions,
     **dict.fromkeys(("h1", "h2", "h3", "h4", "h5", "h6"), Writer._end_heading),
     **dict.fromkeys(("ul", "ol", "menu"), Writer._end_list),
     "li": Writer._end_item, "option": Writer._end_item, "table": Writer._end_table, "tr": Writer._end_row,
-    "td": Writer._end_cell, "th": Writer._end_cell, "pre": Writer._end_pre, "a": Writer._end_anchor,
-    **dict.fromkeys(("tbody", "thead", "tfoot"), Writer._end_nothing),
+    "pre": Writer._end_pre, "a": Writer._end_anchor,
 }  # fmt: skip
