@@ -21,6 +21,8 @@ _LATE: Final = [
 ]
 _NATIVE: Final = ("caveman_wasm.__main__", "caveman_wasm.store.sqlite", "caveman_wasm.doors.")
 
+_held: list[bytes | None] = [None] * (1 << 18)  # for `wipe`, when memory cannot grow any more
+
 
 class _Estimate:
     """Stands for the page's counter."""
@@ -67,9 +69,8 @@ def try_out(folder: str) -> None:
 def wipe() -> None:
     """Fill what is free with zeros, once memory cannot grow: what was there packs badly, and was of the samples."""
     gc.collect()
-    held: list[bytes | None] = [None] * (1 << 18)  # it must not grow either
-    places = iter(range(len(held)))
+    places = iter(range(len(_held)))
     for size in (1 << 20, 1 << 16, *range(4104, 0, -16)):
         with suppress(MemoryError):
             for place in places:
-                held[place] = bytes(size)
+                _held[place] = bytes(size)
