@@ -7,7 +7,6 @@ import gc
 import importlib
 import json
 import pkgutil
-from contextlib import suppress
 from pathlib import Path
 from typing import Final
 
@@ -20,8 +19,6 @@ _LATE: Final = [
     *("random", "unicodedata", "urllib.parse", "pyodide.webloop"),
 ]
 _NATIVE: Final = ("caveman_wasm.__main__", "caveman_wasm.store.sqlite", "caveman_wasm.doors.")
-
-_held: list[bytes | None] = [None] * (1 << 18)  # for `wipe`, when memory cannot grow any more
 
 
 class _Estimate:
@@ -69,8 +66,10 @@ def try_out(folder: str) -> None:
 def wipe() -> None:
     """Fill what is free with zeros, once memory cannot grow: what was there packs badly, and was of the samples."""
     gc.collect()
-    places = iter(range(len(_held)))
+    held: tuple[object, ...] = ()
     for size in (1 << 20, 1 << 16, *range(4104, 0, -16)):
-        with suppress(MemoryError):
-            for place in places:
-                _held[place] = bytes(size)
+        try:
+            while True:
+                held = held, bytes(size)
+        except MemoryError:  # `suppress` would want memory
+            continue
