@@ -7,7 +7,6 @@ import gc
 import importlib
 import json
 import pkgutil
-from contextlib import suppress
 from pathlib import Path
 from typing import Final
 
@@ -67,9 +66,10 @@ def try_out(folder: str) -> None:
 def wipe() -> None:
     """Fill what is free with zeros, once memory cannot grow: what was there packs badly, and was of the samples."""
     gc.collect()
-    held: list[bytes | None] = [None] * (1 << 18)  # it must not grow either
-    places = iter(range(len(held)))
+    held: tuple[object, ...] = ()
     for size in (1 << 20, 1 << 16, *range(4104, 0, -16)):
-        with suppress(MemoryError):
-            for place in places:
-                held[place] = bytes(size)
+        try:
+            while True:
+                held = held, bytes(size)
+        except MemoryError:  # `suppress` would want memory
+            continue

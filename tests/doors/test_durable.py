@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import json
-from collections.abc import Awaitable, Callable
+import signal
+from collections.abc import Awaitable, Callable, Iterator
 from functools import wraps
 from typing import Any
 
@@ -12,8 +13,9 @@ import pytest
 from payloads import log
 
 from caveman_wasm.doors import durable
-from caveman_wasm.doors.browser import BrowserDoor, PageHook
+from caveman_wasm.doors.browser import BrowserDoor, PageHook, interruptible
 from caveman_wasm.references import handle
+from caveman_wasm.store import checks
 
 
 class Bytes:
@@ -326,3 +328,46 @@ def test_a_begun_call_hands_out_what_it_waits_for_and_goes_on_with_the_answer() 
     asked, report = run("compress", Bytes(log()), None, None, None, None)
     assert (asked, report["persisted"]) == (["put"], True)
     assert report["recoveryHandle"] in hook.rows
+
+
+@pytest.fixture
+def _signals() -> Iterator[None]:
+    before = signal.getsignal(signal.SIGINT)
+    interruptible()
+    yield
+    signal.signal(signal.SIGINT, before)
+
+
+class Counts:
+    """A counter under which the page gives the call up."""
+
+    name = "here"
+
+    def count(self, data: bytes) -> int:
+        signal.raise_signal(signal.SIGINT)
+        return len(data)
+
+
+@pytest.mark.usefixtures("_signals")
+@script
+async def test_a_call_given_up_in_the_engine_ends_and_nothing_is_stored() -> None:
+    hook = Hook()
+    signal.raise_signal(signal.SIGINT)  # where nothing runs it does nothing
+    door = await opened(hook, counter=Counts())
+    assert await answer(door, "compress", Bytes(log()), None, None, None, None) == "cave_error"
+    assert (hook.rows, door._store.stats().records) == ({}, 0)
+
+
+@pytest.mark.usefixtures("_signals")
+@script
+async def test_a_call_given_up_while_the_store_changes_goes_on(monkeypatch: pytest.MonkeyPatch) -> None:
+    hook, real, seen = Hook(), checks.now, []
+
+    def now() -> str:
+        seen.append(signal.raise_signal(signal.SIGINT))
+        return real()
+
+    monkeypatch.setattr(checks, "now", now)
+    report, _ = await compress(await opened(hook), log())
+    assert seen
+    assert (report["persisted"], list(hook.rows)) == (True, [report["recoveryHandle"]])

@@ -136,8 +136,11 @@ async function fromSnapshot(
 
 /** The snapshot's memory is written as its difference from what the WebAssembly begins with: undo that. */
 function restore(snapshot: Uint8Array<ArrayBuffer>, instance: WebAssembly.Instance): void {
-  const first = new Uint32Array((instance.exports["memory"] as WebAssembly.Memory).buffer);
+  const own = instance.exports["memory"] as WebAssembly.Memory;
   const header = new Uint32Array(snapshot.buffer, 0, 2)[1]!; // bytes before the memory
+  const more = snapshot.length - header - own.buffer.byteLength; // by which it had grown
+  if (more > 0) own.grow(more / 65_536);
+  const first = new Uint32Array(own.buffer);
   const memory = new Uint32Array(snapshot.buffer, header);
   for (let at = 0; at < memory.length; at++) memory[at]! ^= first[at]!;
 }

@@ -53,6 +53,7 @@ export function createHost(counter: Counter, tell: Tell, hook?: PersistenceHook,
       used = args.persistence === "none" ? undefined : store;
       if (args.maxMemory) limitMemory(pyodide, args.maxMemory);
       door = newDoor(pyodide.pyimport(DOOR), counter, tell, used, args);
+      if (args.interrupts) interruptible(pyodide, args.interrupts);
       const [epoch] = await ask<string | null>(door, "open");
       used?.watch?.((ids) => void ask<null>(door, "deleted", JSON.stringify(ids)));
       const durability = { none: null, indexeddb: "strict", hook: "hook" } as const;
@@ -142,6 +143,14 @@ export function createHost(counter: Counter, tell: Tell, hook?: PersistenceHook,
       return {};
     },
   };
+}
+
+/** Python's signals come from the page's word; where they raise nothing is Python's to say. */
+function interruptible(pyodide: PyodideAPI, word: SharedArrayBuffer): void {
+  const module = pyodide.pyimport(DOOR);
+  module.interruptible();
+  module.destroy();
+  pyodide.setInterruptBuffer(new Uint8Array(word));
 }
 
 /** Loaded only where it is asked for. */

@@ -38,7 +38,8 @@ export interface CavemanOptions {
 export interface Abortable {
   /**
    * When it aborts the promise rejects at once with its reason. A call that waits for its turn never begins; what one that
-   * runs comes to is thrown away, but for a record that it may have stored by then.
+   * runs comes to is thrown away, but for a record that it may have stored by then (a worker of a cross-origin isolated
+   * page is interrupted before, where it can be).
    */
   readonly signal?: AbortSignal | undefined;
 }

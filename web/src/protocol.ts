@@ -177,6 +177,8 @@ export interface StartArguments {
   readonly afterLoss: boolean;
   /** Bytes that Python's memory may grow to. */
   readonly maxMemory: number | undefined;
+  /** Where the page asks that a running call be interrupted; undefined inline, and where memory cannot be shared. */
+  readonly interrupts: SharedArrayBuffer | undefined;
   /** The lock that a worker holds as long as it lives; undefined inline. */
   readonly lifeLock: string | undefined;
 }
@@ -251,6 +253,9 @@ function buffers(message: unknown): Transferable[] {
   );
 }
 
+/** An id has 23 bits: it shares a word with a byte. */
+const MOST_IDS = (1 << 23) - 1;
+
 /** Bytes of payload in a call. */
 const size = (args: object): number =>
   Object.values(args).reduce((sum: number, field: unknown) => sum + (field instanceof Uint8Array ? field.length : 0), 0);
@@ -273,12 +278,29 @@ interface Pending {
   readonly reject: (error: CavemanError) => void;
 }
 
+/**
+ * One word between page and worker in a cross-origin isolated page: the running call's id above a byte that Pyodide looks at. So
+ * no other call than the one meant can be interrupted, however late the page is.
+ */
+class Interrupts {
+  readonly shared = new SharedArrayBuffer(4);
+  readonly #word = new Int32Array(this.shared);
+
+  /** Asks until the call has ended: Pyodide may overlook it, and nothing is interrupted in the store. */
+  ask(id: number): void {
+    const running = id << 8;
+    const again = (): void => void setTimeout(() => this.ask(id), 20);
+    if (Atomics.compareExchange(this.#word, 0, running, running | 2) >> 8 === id) again();
+  }
+}
+
 /** The page's end. */
 export class WorkerLink implements Link {
   readonly #worker: Worker;
   readonly #pending = new Map<number, Pending>();
   readonly #watch = new AbortController();
   readonly #hook: PersistenceHook | undefined;
+  readonly #interrupts = globalThis.crossOriginIsolated ? new Interrupts() : undefined;
   #nextId = 1;
   ended: CavemanError | undefined;
 
@@ -302,7 +324,8 @@ export class WorkerLink implements Link {
 
   call<M extends Method>(method: M, args: Args<M>, signal?: AbortSignal): Promise<Value<M>> {
     if (this.ended) return Promise.reject(this.ended);
-    const id = this.#nextId++;
+    const id = this.#nextId;
+    this.#nextId = (id % MOST_IDS) + 1;
     const ask = (): Promise<Value<M>> =>
       new Promise<Value<M>>((resolve, reject) => {
         this.#pending.set(id, { resolve, reject });
@@ -311,7 +334,13 @@ export class WorkerLink implements Link {
     return untilAborted(signal, ask, () => {
       this.#pending.delete(id);
       this.#worker.postMessage({ cancel: id });
+      this.#interrupts?.ask(id);
     });
+  }
+
+  /** What a worker is started with, so that calls can be interrupted. */
+  get interrupts(): SharedArrayBuffer | undefined {
+    return this.#interrupts?.shared;
   }
 
   close(reason: CavemanError): void {
@@ -427,9 +456,15 @@ export function remoteHook(port: Port): PersistenceHook {
 /** The worker's end: answers every message that is not cancelled, whatever happens. */
 export function serve(port: Port, handlers: Handlers): void {
   const queue = new Queue();
+  let running: Int32Array | undefined;
   const wanted = new Map<number, AbortController>();
   const answer = async ({ id, method, args }: Request, signal: AbortSignal): Promise<void> => {
-    const work = (): Promise<Value<Method>> => (handlers[method] as (args: unknown) => Promise<Value<Method>>)(args);
+    const work = (): Promise<Value<Method>> => {
+      if (running) Atomics.store(running, 0, id << 8);
+      const made = (handlers[method] as (args: unknown) => Promise<Value<Method>>)(args); // Python up to where it waits
+      if (running) Atomics.store(running, 0, 0);
+      return made;
+    };
     try {
       const value = await queue.run(size(args), work, signal);
       port.postMessage({ id, value }, buffers(value));
@@ -442,6 +477,7 @@ export function serve(port: Port, handlers: Handlers): void {
     if ("answer" in data) return; // remoteHook's
     if ("cancel" in data) return wanted.get(data.cancel)?.abort();
     const controller = new AbortController();
+    if (data.method === "start" && data.args.interrupts) running = new Int32Array(data.args.interrupts);
     wanted.set(data.id, controller);
     void answer(data, controller.signal);
   });

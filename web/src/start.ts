@@ -73,7 +73,8 @@ async function startLink(options: CavemanOptions, afterLoss: boolean): Promise<S
   const tell = teller(options.on);
   const link = inline ? await inlineLink(options, tell, hook) : workerLink(baseURL, tell, hook);
   const lifeLock = inline ? undefined : newLifeLock();
-  const started = link.call("start", { baseURL, maxBytes, maxMemory, persistence, epoch, afterLoss, lifeLock });
+  const interrupts = link instanceof WorkerLink ? link.interrupts : undefined;
+  const started = link.call("start", { baseURL, maxBytes, maxMemory, persistence, epoch, afterLoss, interrupts, lifeLock });
   const said = await withinLimits(started, link, options, baseURL);
   if (lifeLock) (link as WorkerLink).watchLife(lifeLock, lost("it was ended"));
   tell("ready", { pyodide: said.pyodide, epoch: said.epoch });

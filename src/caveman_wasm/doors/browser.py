@@ -8,12 +8,13 @@ miss awaits the hook's get → verified → adopted by the dict.
 from __future__ import annotations
 
 import json
+import signal
 from collections.abc import Awaitable, Callable, Coroutine, Generator, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import fields, replace
 from functools import cache, partial
 from io import BytesIO
-from types import coroutine
+from types import FrameType, coroutine
 from typing import Any, Final
 
 from caveman_wasm import markers
@@ -30,7 +31,7 @@ from caveman_wasm.store.object_json import from_json
 from caveman_wasm.tokens import Counter
 from caveman_wasm.tools import Guards, ToolAnswer, call, failed, hand_out, listing, stats_answer
 
-__all__ = ["BrowserDoor", "PageHook"]
+__all__ = ["BrowserDoor", "PageHook", "interruptible"]
 
 Reply = tuple[str, bytes | None]
 
@@ -55,6 +56,30 @@ def _go_on(call: Coroutine[Any, Any, Reply], answer: Any = None) -> Any:
         return call.send(answer)
     except StopIteration as end:
         return end.value
+
+
+# Where nothing is interrupted: what changes records (all locks are taken there), and what imports.
+_WHOLE: Final = ("caveman_wasm.store", "importlib", "_frozen_importlib")
+
+
+def interruptible() -> None:
+    """From now on SIGINT, by which a page gives a running call up, ends it: in the engine, never in the store.
+
+    Elsewhere it does nothing, and the page sends it again as long as the call runs.
+    """
+    signal.signal(signal.SIGINT, _interrupt)
+
+
+def _interrupt(_: int, frame: FrameType | None) -> None:
+    engine = False
+    while frame is not None:
+        name = frame.f_globals.get("__name__", "")
+        if name.startswith(_WHOLE):
+            return
+        engine = engine or name == Engine.__module__
+        frame = frame.f_back
+    if engine:
+        raise KeyboardInterrupt
 
 
 # The dict's own limit beside a hook: none, since the hook keeps the budget and the dict is kept small (durable.py).
@@ -127,6 +152,8 @@ class BrowserDoor:
             value, output = await self._methods[method](*arguments)
         except CavemanError as error:
             return _failure(error.code, str(error), error.reference), None
+        except KeyboardInterrupt:  # nobody waits for the answer
+            return _failure(CavemanError.code, "the call was given up; nothing is changed half.", None), None
         except MemoryError:
             message = "this takes more memory than there is, or than the page allows; nothing was stored: go on without"
             return _failure(BudgetExceeded.code, message, None), None
