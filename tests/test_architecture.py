@@ -18,7 +18,16 @@ FILES = sorted(ROOT.rglob("*.py"))
 LAYERS = [
     ["errors", "model", "references"],
     ["tokens", "ranking", "markers", "facts", "survey", "select", "formats", "store"],
-    ["narrow", "detect", "detect_lines", "detect_patterns", "detect_sample", "detect_tabular", "selectors"],
+    [
+        "narrow",
+        "detect",
+        "detect_lines",
+        "detect_pattern",
+        "detect_patterns",
+        "detect_sample",
+        "detect_tabular",
+        "selectors",
+    ],
     ["cutting", "engine", "registry"],
     ["check_fields", "check_places"],
     ["check_claims"],

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 
 from caveman_wasm import cutting, detect_patterns
 from caveman_wasm.detect import MAX_DEPTH, TESTS, candidates, detect, json_depth_ok
-from caveman_wasm.detect_patterns import Pattern, either, flush
+from caveman_wasm.detect_pattern import Pattern, either, flush
 from caveman_wasm.detect_sample import Lines
 from caveman_wasm.model import source
 

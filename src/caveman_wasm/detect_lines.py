@@ -6,6 +6,7 @@ from collections import Counter
 from itertools import pairwise
 from typing import Final
 
+from caveman_wasm.detect_pattern import either
 from caveman_wasm.detect_patterns import (
     ASSIGNED,
     BELOW,
@@ -56,7 +57,6 @@ from caveman_wasm.detect_patterns import (
     XML,
     YAML,
     YAML_ITEM,
-    either,
 )
 from caveman_wasm.detect_sample import Lines, Sample
 

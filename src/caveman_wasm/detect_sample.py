@@ -13,7 +13,13 @@ from itertools import accumulate
 from operator import ge, gt
 from typing import Any, Final
 
-from caveman_wasm.detect_patterns import BLANK, FENCE, JSON_BEGINS, LINE_END, LITERAL_NEXT, Pattern
+from caveman_wasm.detect_pattern import BLANK, Pattern
+from caveman_wasm.detect_patterns import (
+    FENCE,
+    JSON_BEGINS,
+    LINE_END,
+    LITERAL_NEXT,
+)
 from caveman_wasm.model import raw
 
 __all__ = ["MAX_DEPTH", "NOTHING", "Lines", "Sample", "json_depth_ok"]

@@ -62,7 +62,8 @@ def _drawn_table(sample: Sample) -> bool:
 
 def _separated(sample: Sample, mark: str) -> bool:
     """Whether records parted by ``mark`` have a header or typed columns, a steady number of cells, and short ones."""
-    if mark not in sample.head:
+    first = next(filter(None, sample.head_lines), "")
+    if mark not in first and '"' not in first:  # a quote might go on
         return False
     records, lines = sample.csv_records, sample.lines
     width = len(_cells(records[0], mark)) if records else 0
