@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from functools import lru_cache
 from typing import Final
 
 __all__ = [
@@ -163,11 +164,15 @@ class Tag:
         return "navigation" if self.navigates and dense and (held[LINKS] or name == "a") else ""
 
 
+@lru_cache(512)
+def _bare(name: str, kind: int, closing: bool) -> Tag:
+    return Tag(name, kind, closing, "")
+
+
 class Tags(dict[str, Tag]):
     """Tags by their spelling. Those whose attributes tell nothing share one."""
 
     def __init__(self) -> None:
-        self._shared: dict[tuple[str, int, bool], Tag] = {}
         self.open: dict[str, int] = {"svg": 0}  # name → how many elements of it are open
 
     def __missing__(self, written: str) -> Tag:
@@ -183,9 +188,7 @@ class Tags(dict[str, Tag]):
         if not closing and (_NAMES if name in _NAMED else _TELLS).search(written.lower(), found.end()):
             tag = Tag(name, kind, closing, written)
         else:
-            tag = self._shared.get((name, kind, closing)) or self._shared.setdefault(
-                (name, kind, closing), Tag(name, kind, closing, "")
-            )
+            tag = _bare(name, kind, closing)
         self.open.setdefault(name, 0)
         self[written] = tag
         return tag
