@@ -215,7 +215,12 @@ def flat(lines: Lines) -> Node:
 def _is_requirements(lines: Lines) -> bool:
     said = [line.strip(" \t") for line in lines.bare[:2000]]
     said = [line for line in said if line and line[0] not in "#-"]
-    return bool(said) and sum(bool(_SUM.fullmatch(x) or _PINNED.fullmatch(x)) for x in said) >= 0.9 * len(said)
+    others, most = 0, len(said) // 10
+    for line in said:
+        others += not (_SUM.fullmatch(line) or _PINNED.fullmatch(line))
+        if others > most:
+            return False
+    return bool(said)
 
 
 def _requirement(tree: Tree, i: int, column: int, said: str) -> Node:

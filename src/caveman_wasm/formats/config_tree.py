@@ -107,7 +107,8 @@ class Tree:
                 self.waiting = []
         self.open[-1][1].add(node)
         self.open.append((depth, node))
-        self.end = max(self.end, node.stop)
+        if node.stop > self.end:
+            self.end = node.stop
         return node
 
     def setting(self, i: int, depth: int, column: int, key: str, value: str | None) -> Node:
@@ -190,6 +191,9 @@ def unquoted(value: str) -> str | None:
     """A scalar without its quotes, trailing comment and comma; None where it is more than that."""
     value = value.strip(" \t")
     if value[:1] in ("'", '"'):
+        whole = value.removesuffix(",")
+        if whole[-1] == whole[0] and whole.count(whole[0]) == 2 and "\\" not in whole and "''" not in whole[1:-1]:
+            return whole[1:-1]
         found = QUOTED.match(value)
         rest = value[found.end() :].lstrip(" \t,;") if found else "?"
         inner = found[0][1:-1] if found else ""
