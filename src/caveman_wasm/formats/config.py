@@ -10,7 +10,7 @@ with its block.
 from __future__ import annotations
 
 import re
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Final
@@ -109,17 +109,17 @@ def _read(lines: Lines, body: Counter[str], sign: str) -> tuple[Node, str]:
 def _mark(text: str, root: Node, xml: bool) -> None:
     """Pins what tells what a block is and what is far from its like; fixes what aliases point at."""
     used = set() if xml else set(_ALIAS.findall(text))
-    by_key: dict[str, list[Node]] = {}
+    by_key: dict[str, list[Node]] = defaultdict(list)
+    aliased = 0 < len(used) <= ALIASES
     for node in walk(root):
-        if 0 < len(used) <= ALIASES and any(
-            a in used for a in _ANCHOR.findall(text, node.start, min(node.stop, node.start + 400))
-        ):
+        key = node.key
+        if aliased and any(a in used for a in _ANCHOR.findall(text, node.start, min(node.stop, node.start + 400))):
             _above(node, "fixed")
-        if node.value is not None and node.key:
-            by_key.setdefault(node.key, []).append(node)
-            if node.key in _TELLING and node.stop - node.start <= FACE:
+        if key and node.value is not None:
+            by_key[key].append(node)
+            if key in _TELLING and node.stop - node.start <= FACE:
                 node.pinned = True
-        elif node.key == "metadata" and node.parent is not None and node.parent.parent in (None, root):
+        elif key == "metadata" and node.parent is not None and node.parent.parent in (None, root):
             node.pinned = True
     _active(root)
     _exemplars(root)
