@@ -153,6 +153,7 @@ class Json:
 
     def reference(self, sentence: str, document: Document) -> str:
         text, at, key = document.text, document.close_at, _free_key(document.text, REFERENCE_KEY)
+        _free_key.cache_clear()  # with the reference the text is done: no payload stays in memory
         member = f'"{key}":{_literal(sentence)}'
         if at == len(text) or text[at] not in "]}":  # JSON lines: a line of its own
             return ("" if text[at - 1 : at] in ("", "\n") else "\n") + f"{{{member}}}\n"
