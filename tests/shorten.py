@@ -15,11 +15,23 @@ from fact_checker import JsonUnit, LogUnit, Unit, check
 from caveman_wasm.formats.base import Format, Joined, join
 from caveman_wasm.formats.json_records import JSON
 from caveman_wasm.formats.log import LOG
+from caveman_wasm.formats.tabular import TABULAR
 from caveman_wasm.markers import reference
 from caveman_wasm.model import Document, Group, Marker, Run, plain, source
 from caveman_wasm.select import Order, budget, left_out, order
 
-__all__ = ["Shortened", "cut", "json_text", "log_text", "seconds", "shorten", "verified", "within"]
+__all__ = [
+    "Shortened",
+    "cut",
+    "json_text",
+    "log_text",
+    "rows",
+    "seconds",
+    "shorten",
+    "table",
+    "verified",
+    "within",
+]
 
 HANDLE = "ccr_" + "0" * 32
 
@@ -50,6 +62,16 @@ def cut(form: Format, payload: bytes | str) -> Document | None:
     if document is not None:
         document.origin = rewritten
     return document
+
+
+def table(text: str) -> Document:
+    document = cut(TABULAR, text)
+    assert document is not None
+    return document
+
+
+def rows(document: Document) -> list[str]:
+    return [plain(document.text[a:b]) for g in document.groups for a, b in zip(g.starts, g.stops, strict=True)]
 
 
 def shorten(form: Format, payload: bytes | str, *, query: str = "", places: int | None = None) -> Shortened:

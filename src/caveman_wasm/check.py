@@ -342,6 +342,8 @@ def _counted(part: Part, stand: Stand) -> Iterator[tuple[int, str]]:
     """Counts of the units, each with where it was found: by the cut, by the original's own syntax."""
     yield sum(b - a for a, b in stand.pieces), "the cut"
     slices = [part.before[a:b] for a, b in stand.marker.spans]
+    if stand.marker.noun in ("rows", "lines") and "\n" in part.before:
+        slices = [_BARE_CR.sub(" ", s) for s in slices]
     if stand.marker.noun in _JSON_NOUNS and part.document.format in _JSON_FORMATS:
         brackets = "{}" if stand.marker.noun == "members" else "[]"
         counts = [_elements(s, brackets) for s in slices]
@@ -357,12 +359,10 @@ def _counted(part: Part, stand: Stand) -> Iterator[tuple[int, str]]:
             return
         read = (
             csv.reader(re.split(r"(?<=[\r\n])", plain(s)), delimiter=form) if form != "pipes" else _full(s)
-            for s in (_BARE_CR.sub(" ", s) if "\n" in part.before else s for s in slices)
+            for s in slices
         )
         yield sum(sum(map(bool, rows)) for rows in read), "the original"
     elif stand.marker.noun == "lines" and part.document.origin is None:
-        if "\n" in part.before:
-            slices = [_BARE_CR.sub(" ", s) for s in slices]
         full, every = sum(len(_full(s)) for s in slices), sum(len(re.split("\r\n|[\r\n]", s)) for s in slices)
         yield min(max(stand.marker.count, full), every), "the original"
 

@@ -78,10 +78,6 @@ class _Field:
             return
         for v in strange:
             self.strange.setdefault(v, [start + values.index(v), 0])[1] += values.count(v)
-        if len(measured) == len(distinct) and ABSENT not in values:
-            self.numbers += map(measured.__getitem__, values)  # type: ignore[arg-type]
-            self.where += range(start, start + len(values))
-            return
         for i, v in enumerate(values, start):
             if v in measured:
                 self.numbers.append(measured[v])

@@ -9,20 +9,11 @@ import time
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from shorten import rows, table
 
 from caveman_wasm.formats.tabular import TABULAR
 from caveman_wasm.formats.tabular_rows import Rows
 from caveman_wasm.model import OPAQUE, Document, Group, plain, source
-
-
-def cut(text: str) -> Document:
-    document = TABULAR.split(source(text.encode()))
-    assert document is not None
-    return document
-
-
-def rows(document: Document) -> list[str]:
-    return [plain(document.text[a:b]) for g in document.groups for a, b in zip(g.starts, g.stops, strict=True)]
 
 
 def reader(document: Document) -> Rows:
@@ -40,24 +31,24 @@ CSV = "id,name,note\n" + "".join(f"{i},Ann,n{i % 3}\n" for i in range(20))
 
 
 def test_each_line_is_a_row_and_the_header_is_literal() -> None:
-    document = cut(CSV)
+    document = table(CSV)
     assert rows(document) == CSV.splitlines()[1:]
     assert document.text[: document.groups[0].starts[0]] == "id,name,note\n"
 
 
 def test_a_quoted_line_end_stays_inside_its_row() -> None:
     text = 'id,note\n1,"two\nlines"\n2,"say ""hi""\nthere"\n3,x\n'
-    assert rows(cut(text)) == ['1,"two\nlines"', '2,"say ""hi""\nthere"', "3,x"]
+    assert rows(table(text)) == ['1,"two\nlines"', '2,"say ""hi""\nthere"', "3,x"]
 
 
 def test_one_quote_that_is_never_closed_costs_one_row_only() -> None:
     text = "a,b,c\n" + "1,2,3\n" * 5 + '1,"2,3\n' + "1,2,3\n" * 2000
-    assert len(rows(cut(text))) == 2006
+    assert len(rows(table(text))) == 2006
 
 
 def test_quotes_inside_of_bare_cells_open_nothing() -> None:
     text = "size,what\n" + '5" pipe,x\n7",y\n' + '"8, wide","z\nz"\n' + "9,w\n" * 3
-    assert rows(cut(text))[:3] == ['5" pipe,x', '7",y', '"8, wide","z\nz"']
+    assert rows(table(text))[:3] == ['5" pipe,x', '7",y', '"8, wide","z\nz"']
 
 
 @pytest.mark.parametrize("end", ["\n", "\r\n", "\r"])
@@ -65,7 +56,7 @@ def test_quotes_inside_of_bare_cells_open_nothing() -> None:
 def test_line_ends_of_every_kind_stay_outside_of_rows(end: str, last: bool) -> None:
     lines = ["id,name,ok"] + [f"{i},n{i},yes" for i in range(8)]
     text = end.join(lines) + end * last
-    document = cut(text)
+    document = table(text)
     assert rows(document) == lines[1:]
     closed = TABULAR.reference("[ref]", document)
     out = document.text[: document.close_at] + closed + document.text[document.close_at :]
@@ -74,14 +65,14 @@ def test_line_ends_of_every_kind_stay_outside_of_rows(end: str, last: bool) -> N
 
 def test_a_byte_order_mark_and_empty_lines_stay_as_they_are() -> None:
     text = "\ufeffid,name\n1,a\n\n2,b\n3,c\n"
-    document = cut(text)
+    document = table(text)
     assert rows(document) == ["1,a", "2,b", "3,c"]
     assert reader(document).columns(0, 3)["id"] == ("1", "2", "3")
 
 
 def test_a_field_beyond_the_csv_modules_limit_is_no_trap() -> None:
     big = "x" * 200_000
-    document = cut(f'id,note\n1,"{big}"\n2,y\n3,z\n')
+    document = table(f'id,note\n1,"{big}"\n2,y\n3,z\n')
     assert len(rows(document)) == 3
     assert reader(document).columns(0, 3)["id"] == ("1", "2", "3")
 
@@ -89,7 +80,7 @@ def test_a_field_beyond_the_csv_modules_limit_is_no_trap() -> None:
 @pytest.mark.parametrize("mark", [",", ";", "\t", "|"])
 def test_a_marker_is_a_row_of_as_many_cells(mark: str) -> None:
     text = mark.join(["id", "first name", "state"]) + "\n" + "".join(f"{i}{mark}A{mark}on\n" for i in range(9))
-    document = cut(text)
+    document = table(text)
     out = without(document, document.groups[0], 2, 7, f'… 5 rows elided: name: "a{mark}b"; x …')
     read = list(csv.reader(io.StringIO(out), delimiter=mark))
     assert {len(row) for row in read} == {3}
@@ -97,21 +88,21 @@ def test_a_marker_is_a_row_of_as_many_cells(mark: str) -> None:
 
 
 def test_columns_are_decoded_cells_in_source_spelling() -> None:
-    document = cut('price;"who"\n"1,50";Zoë\n"2,75";"a ""b"""\n9;c\n')
+    document = table('price;"who"\n"1,50";Zoë\n"2,75";"a ""b"""\n9;c\n')
     assert reader(document).columns(0, 3) == {"price": ("1,50", "2,75", "9"), "who": ("Zoë", 'a "b"', "c")}
 
 
 def test_a_name_that_stands_twice_says_nothing() -> None:
-    assert set(reader(cut("id,x,y,z,w,x\n" + "1,2,3,4,5,6\n" * 4)).columns(0, 4)) == {"id", "y", "z", "w"}
+    assert set(reader(table("id,x,y,z,w,x\n" + "1,2,3,4,5,6\n" * 4)).columns(0, 4)) == {"id", "y", "z", "w"}
 
 
 def test_a_row_with_too_many_cells_is_opaque() -> None:
     text = "id,name,n\n" + "1,a,2\n" * 20 + "1,a,2,3\n"
-    assert reader(cut(text)).columns(19, 21)["name"] == ("a", OPAQUE)
+    assert reader(table(text)).columns(19, 21)["name"] == ("a", OPAQUE)
 
 
 def test_rows_without_a_header_get_numbered_columns() -> None:
-    document = cut("".join(f"{i}\tAnn\t{i % 7}\tok\n" for i in range(30)))
+    document = table("".join(f"{i}\tAnn\t{i % 7}\tok\n" for i in range(30)))
     assert len(rows(document)) == 30
     assert reader(document).columns(0, 1)["column_4"] == ("ok",)
 
@@ -119,12 +110,12 @@ def test_rows_without_a_header_get_numbered_columns() -> None:
 def test_failures_are_told_by_column_and_value() -> None:
     values = ["ok", "FAILED", "0", "none", "null", "", "not failed", "connection refused"]
     text = "id,status,error,exit_code\n" + "".join(f"{i},{v},,0\n" for i, v in enumerate(values)) + "8,ok,disk full,1\n"
-    said = reader(cut(text)).failures(0, 9)
+    said = reader(table(text)).failures(0, 9)
     assert [bool(s) for s in said] == [False, True, False, False, False, False, False, True, True]
 
 
 def test_few_valued_columns_are_kinds() -> None:
-    document = cut("id,level\n" + "".join(f"{i},{'warn' if i == 50 else 'info'}\n" for i in range(100)))
+    document = table("id,level\n" + "".join(f"{i},{'warn' if i == 50 else 'info'}\n" for i in range(100)))
     (levels,) = reader(document).kinds(0, 100)
     assert levels.count("warn") == 1
 
@@ -166,24 +157,24 @@ PSQL = " id | name  \n----+-------\n  1 | Ann\n  2 | Bob\n  3 | Cy\n(3 rows)\n"
 def test_columns_of_fixed_width_are_read_where_all_lines_leave_a_gap(
     text: str, name: str, values: tuple[str, ...]
 ) -> None:
-    found = reader(cut(text))
+    found = reader(table(text))
     assert found.columns(0, len(values))[name] == values
 
 
 def test_listings_with_a_header_each_are_groups_of_their_own() -> None:
-    document = cut(KUBE + "\n" + KUBE.replace("NAME ", "KIND "))
+    document = table(KUBE + "\n" + KUBE.replace("NAME ", "KIND "))
     assert [len(group) for group in document.groups] == [3, 3]
     assert document.groups[0].reader is not None
     assert any(document.groups[0].reader.failures(0, 3))
 
 
 def test_a_marker_among_fixed_columns_is_a_bare_line() -> None:
-    document = cut(PS)
+    document = table(PS)
     assert "\n… 2 rows elided …\n" in without(document, document.groups[0], 1, 3, "… 2 rows elided …")
 
 
 def test_a_markdown_table_keeps_its_bars() -> None:
-    document = cut("| a | b |\n| --- | :-: |\n" + "| x \\| y | 2 |\n" * 6)
+    document = table("| a | b |\n| --- | :-: |\n" + "| x \\| y | 2 |\n" * 6)
     assert reader(document).columns(0, 1) == {"a": ("x \\| y",), "b": ("2",)}
     out = without(document, document.groups[0], 1, 5, "… 4 rows elided: a|b …")
     assert "| … 4 rows elided: a\\|b … | |\n" in out

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pytest
+from shorten import rows, table
 
 from caveman_wasm.check import Options, check_payload
 from caveman_wasm.detect import detect
@@ -10,7 +11,7 @@ from caveman_wasm.engine import Engine
 from caveman_wasm.errors import InvalidReference
 from caveman_wasm.formats.tabular import TABULAR
 from caveman_wasm.formats.tabular_rows import Rows
-from caveman_wasm.model import ABSENT, OPAQUE, Document, plain, source
+from caveman_wasm.model import ABSENT, OPAQUE, source
 from caveman_wasm.store import open_memory
 
 STATES = ("active", "locked", "active")
@@ -33,20 +34,10 @@ def sqlite(n: int = 30) -> str:
     return "\n".join(f"   id = {i}\nstate = {STATES[i % 3]}\n note = \n" for i in range(1, n + 1))
 
 
-def cut(text: str) -> Document:
-    document = TABULAR.split(source(text.encode()))
-    assert document is not None
-    return document
-
-
-def rows(document: Document) -> list[str]:
-    return [plain(document.text[a:b]) for g in document.groups for a, b in zip(g.starts, g.stops, strict=True)]
-
-
 @pytest.mark.parametrize("text", [mysql(), psql(), sqlite()], ids=["mysql", "psql", "sqlite"])
 @pytest.mark.parametrize("end", ["\n", "\r\n"])
 def test_a_record_is_a_row_with_the_rule_above_it(text: str, end: str) -> None:
-    document = cut(text.replace("\n", end))
+    document = table(text.replace("\n", end))
     found = rows(document)
     assert len(found) == 30
     assert all(f"{i}" in row.split(end)[1 if row[0] in "*-" else 0] for i, row in enumerate(found, 1))
@@ -61,7 +52,7 @@ def test_a_record_is_a_row_with_the_rule_above_it(text: str, end: str) -> None:
 
 def test_a_value_of_several_lines_is_one_value_and_its_lines_are_no_columns() -> None:
     text = mysql().replace(" name: user3\n", " name: user3\nstate: lies\nx\n", 1)
-    document = cut(text)
+    document = table(text)
     reader = document.groups[0].reader
     assert len(rows(document)) == 30
     assert reader is not None
@@ -72,7 +63,7 @@ def test_a_value_of_several_lines_is_one_value_and_its_lines_are_no_columns() ->
 
 def test_an_empty_line_inside_of_a_value_begins_no_record() -> None:
     text = sqlite().replace("   id = 4\nstate = locked\n", "   id = 4\nstate = locked\n\nagain = 1\n", 1)
-    assert len(rows(cut(text))) == 30
+    assert len(rows(table(text))) == 30
 
 
 @pytest.mark.parametrize(

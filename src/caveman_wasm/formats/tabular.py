@@ -14,7 +14,7 @@ from collections.abc import Callable, Sequence
 from itertools import islice, pairwise
 from typing import Final
 
-from caveman_wasm.formats.tabular_rows import BAR, Rows, Shape, is_rule, pipe_rows, row_spans
+from caveman_wasm.formats.tabular_rows import BAR, TITLES, Rows, Shape, is_rule, pipe_rows, row_group, row_spans
 from caveman_wasm.formats.tabular_vertical import vertical
 from caveman_wasm.model import Document, Group, Rewritten, plain
 
@@ -22,17 +22,12 @@ __all__ = ["TABULAR", "Tabular"]
 
 SAMPLE: Final = 65_536  # bytes looked at to tell a table and its dialect
 SAMPLE_ROWS: Final = 200
-TITLES: Final = 10  # lines a table may have before its header (`top` has six)
 STEADY: Final = 0.9  # share of the rows that must have the header's number of cells
 BLOCKS: Final = 200  # tables of fixed-width columns in one text; more is no listing
 
 _DELIMITERS: Final = "\t,;|"
 _NUMBER: Final = re.compile(r"[-+$€£]?[\d.,]*\d[\d.,]*(?:[eE][-+]?\d+)?[%a-zA-Z]{0,3}", re.ASCII)
 _DATED: Final = re.compile(r"\W?\d{4}[-/]\d\d[-/]\d\d[T ]\d\d:\d\d", re.ASCII)
-
-
-def _group(text: str, starts: Sequence[int], stops: Sequence[int], shape: Shape, names: Sequence[str]) -> Group:
-    return Group(starts, stops, "records", "rows", reader=Rows(text, starts, stops, shape, names))
 
 
 def _pipes(text: str, newline: str, start: int) -> list[Group] | None:
@@ -51,7 +46,7 @@ def _pipes(text: str, newline: str, start: int) -> list[Group] | None:
         return None
     starts, stops = array("q", [starts[i] for i in rows]), array("q", [stops[i] for i in rows])
     reader = pipe_rows(text, starts, stops, head[rule - 1])
-    return [_group(text, starts, stops, reader.shape, reader.names)] if reader.shape.width > 1 else None
+    return [row_group(text, starts, stops, reader.shape, reader.names)] if reader.shape.width > 1 else None
 
 
 def _delimited(text: str, newline: str, start: int) -> list[Group] | None:
@@ -77,7 +72,7 @@ def _delimited(text: str, newline: str, start: int) -> list[Group] | None:
         return None
     starts, stops = row_spans(text, newline, delimiter, start)
     skipped = first + headed
-    group = _group(text, starts[skipped:], stops[skipped:], shape, names if headed else [""] * width)
+    group = row_group(text, starts[skipped:], stops[skipped:], shape, names if headed else [""] * width)
     return [group] if len(group) else None
 
 
@@ -171,7 +166,7 @@ def _one_column(text: str, newline: str, start: int) -> list[Group] | None:
         return None
     starts, stops = row_spans(text, newline, start=start + sum(map(len, head)) + 2 * len(newline))
     shape = Shape("fixed", 1, edges=((0, -1),))
-    group = _group(text, starts[:-1], stops[:-1], shape, [plain(head[0]).strip()])
+    group = row_group(text, starts[:-1], stops[:-1], shape, [plain(head[0]).strip()])
     return [group] if len(group) > 1 else None
 
 
@@ -187,7 +182,7 @@ def _fixed_block(text: str, newline: str, start: int, stop: int) -> Group | None
         last = plain(text[starts[-1] : stops[-1]]) if len(starts) else ""
         if is_rule(last) or shape.cells([last]) == [None]:
             starts, stops = starts[:-1], stops[:-1]
-    return _group(text, starts, stops, shape, names) if len(starts) > 1 else None
+    return row_group(text, starts, stops, shape, names) if len(starts) > 1 else None
 
 
 def _ruled(lines: list[str]) -> tuple[Shape, list[str], int] | None:

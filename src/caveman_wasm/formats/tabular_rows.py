@@ -11,10 +11,11 @@ from itertools import accumulate, compress, count, repeat
 from operator import add, contains, lt
 from typing import Final, Literal
 
-from caveman_wasm.model import OPAQUE, Columns, Value, plain
+from caveman_wasm.model import OPAQUE, Columns, Group, Value, plain
 
-__all__ = ["BAR", "RECORD_RULE", "Rows", "Shape", "is_rule", "pipe_rows", "row_spans"]
+__all__ = ["BAR", "RECORD_RULE", "TITLES", "Rows", "Shape", "is_rule", "pipe_rows", "row_group", "row_spans"]
 
+TITLES: Final = 10  # lines a table may have before its header or first record (`top` has six)
 LEVELS: Final = 3  # columns of few values that count as kinds of rows
 SHAPES: Final = 6  # patterns of empty cells that count as kinds of rows
 OPEN_LINES: Final = 500  # a quoted cell of more lines, among odd quotes, is one that was never closed
@@ -298,6 +299,10 @@ def is_rule(line: str) -> bool:
 _DRAWN: Final = re.compile(
     r" *\xe2(?:\x94[\x80\x81\x84-\xbf]|\x95[\x90\x92-\xb0])| *[\u2500\u2501\u2504-\u2550\u2552-\u2570]"
 )
+
+
+def row_group(text: str, starts: Sequence[int], stops: Sequence[int], shape: Shape, names: Sequence[str]) -> Group:
+    return Group(starts, stops, "records", "rows", reader=Rows(text, starts, stops, shape, names))
 
 
 def pipe_rows(text: str, starts: Sequence[int], stops: Sequence[int], header: str) -> Rows:

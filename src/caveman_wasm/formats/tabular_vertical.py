@@ -11,12 +11,11 @@ from collections.abc import Sequence
 from itertools import pairwise
 from typing import Final
 
-from caveman_wasm.formats.tabular_rows import RECORD_RULE, Rows, Shape
+from caveman_wasm.formats.tabular_rows import RECORD_RULE, TITLES, Shape, row_group
 from caveman_wasm.model import Group, plain
 
 __all__ = ["vertical"]
 
-TITLES: Final = 10  # lines there may be before the first record
 _RULE: Final = re.compile(rf"(?:{RECORD_RULE.pattern})\r?$", re.ASCII | re.MULTILINE)
 _COUNTED: Final = re.compile(r"\d+ rows? in set\b", re.ASCII)
 _BLANK: Final = re.compile(r"\n\r?\n(?:\r?\n)*")
@@ -41,11 +40,10 @@ def vertical(text: str, newline: str, start: int) -> list[Group] | None:
     shape = _shape(text, at, stops[0], "" if ruled else "=") if len(starts) > 1 else None
     if shape is None or text.count("\n", start, starts[0]) > TITLES:
         return None
-    reader = Rows(text, starts, stops, shape, shape.names)
     sample = shape.cells([plain(text[a:b]) for a, b in zip(starts[:64], stops[:64], strict=True)])
     if sum(row is not None for row in sample) * 10 < 9 * len(sample):
         return None
-    return [Group(starts, stops, "records", "rows", reader=reader)]
+    return [row_group(text, starts, stops, shape, shape.names)]
 
 
 def _parted(text: str, starts: list[int]) -> tuple[list[int], list[int]]:

@@ -77,20 +77,16 @@ class _Screen:
         text, at = self.text, 0
         while at < len(text):
             if not self.column and self.row == len(self.rows) - 1 and self.rows[self.row] is None:
-                plain = _PLAIN.match(text, at)
+                line = plain = _PLAIN.match(text, at)
                 if plain:
                     self.rows[self.row] = plain.span(1) if plain[1] else None
-                    self.rows.append(None)
-                    self.row += 1
-                    at = plain.end()
-                    continue
-                styled = _STYLED.match(text, at)
-                if styled:
+                elif line := _STYLED.match(text, at):
                     row = self.rows[self.row] = _Row(None)
-                    row.right = [m.span(1) for m in _TEXT.finditer(text, at, styled.end(1)) if m.lastindex][::-1]
+                    row.right = [m.span(1) for m in _TEXT.finditer(text, at, line.end(1)) if m.lastindex][::-1]
+                if line:
                     self.rows.append(None)
                     self.row += 1
-                    at = styled.end()
+                    at = line.end()
                     continue
             found = _TOKEN.match(text, at)
             if found is None:  # cannot be: every character begins a token
