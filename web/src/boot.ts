@@ -43,8 +43,8 @@ export async function boot(baseURL: string, progress: Progress, running?: Pyodid
   const folder = new URL("pyodide/", baseURL);
   try {
     if (running) return { pyodide: await equipped(running, folder), snapshot: false };
-    const runtime = (await import(/* @vite-ignore */ new URL("pyodide.mjs", folder).href)) as Runtime;
     const compiled = folder.protocol === "file:" ? undefined : compile(new URL("pyodide.asm.wasm", folder));
+    const runtime = (await import(/* @vite-ignore */ new URL("pyodide.mjs", folder).href)) as Runtime;
     const restored = compiled && (await fromSnapshot(runtime, folder, compiled, progress).catch(quiet));
     if (restored) return { pyodide: restored, snapshot: true };
     return { pyodide: await plain(runtime, folder, compiled), snapshot: false };
@@ -78,7 +78,7 @@ export function limitMemory(pyodide: PyodideAPI, most: number): void {
   };
 }
 
-/** Pyodide's WebAssembly. Whoever holds the module while Pyodide compiles the same bytes spares it that. */
+/** Pyodide's WebAssembly. */
 function compile(wasm: URL): Promise<WebAssembly.Module> {
   const compiled = WebAssembly.compileStreaming(fetch(wasm)).catch((thrown: unknown) => {
     throw new Error(`${wasm.href}: ${String(thrown)}`);
@@ -101,16 +101,18 @@ type CreateModule = NonNullable<NonNullable<Parameters<Runtime["loadPyodide"]>[0
 async function fromSnapshot(
   runtime: Runtime,
   folder: URL,
-  compiled: Promise<unknown>,
+  compiled: Promise<WebAssembly.Module>,
   progress: Progress,
 ): Promise<PyodideAPI> {
   const script = import(/* @vite-ignore */ new URL("pyodide.asm.mjs", folder).href) as Promise<{ default: CreateModule }>;
   const about = new URL("snapshot.json", folder);
   const made = bytes(about).then((json) => JSON.parse(text(json)) as Made);
   const lock = bytes(new URL("pyodide-lock.json", folder));
-  const packed = arriving(fetched(new URL("snapshot.bin", folder)), made, progress);
+  const gunzip = new DecompressionStream("gzip");
+  const packed = arriving(fetched(new URL("snapshot.bin", folder)), made, gunzip.writable.getWriter(), progress);
   const room = made.then(({ bytes }) => new Uint8Array(bytes));
-  const ready = Promise.all([requireMatch(made, runtime.version, lock, packed), unpack(packed, room)]); // used only if both succeed
+  const unpacked = room.then((into) => fill(into, gunzip.readable));
+  const ready = Promise.all([requireMatch(made, runtime.version, lock, packed), unpacked]); // used only if both succeed
   const loading = runtime.loadPyodide({
     indexURL: folder.href,
     lockFileContents: lock.then(text),
@@ -119,11 +121,13 @@ async function fromSnapshot(
     _loadSnapshot: room,
     createPyodideModule: async (settings) => {
       const instantiate = settings.instantiateWasm!;
-      const instantiateWasm: typeof instantiate = (imports, receive) =>
-        instantiate(imports, (instance, module) => {
+      const instantiateWasm: typeof instantiate = (imports, receive) => {
+        instantiateCompiled(compiled, imports);
+        return instantiate(imports, (instance, module) => {
           const restored = ready.then(async () => restore(await room, instance));
           restored.then(() => receive(instance, module), quiet); // below it is seen that `ready` failed
         });
+      };
       return (await script).default(Object.assign(settings, { instantiateWasm }));
     },
   });
@@ -132,6 +136,19 @@ async function fromSnapshot(
   if (inWorker) fetchLate(pyodide, new URL("python_stdlib.zip", folder));
   pyodide.runPython("import random\nrandom.seed()"); // it would be the same in every page
   return pyodide;
+}
+
+/** Pyodide would fetch and compile the same bytes once more: its next instantiation with `imports` gets `compiled`. */
+function instantiateCompiled(compiled: Promise<WebAssembly.Module>, imports: WebAssembly.Imports): void {
+  const streaming = WebAssembly.instantiateStreaming;
+  const once: typeof streaming = async (response, given) => {
+    if (given !== imports) return streaming(response, given);
+    WebAssembly.instantiateStreaming = streaming;
+    void Promise.resolve(response).then(({ body }) => body?.cancel(), quiet);
+    const module = await compiled;
+    return { module, instance: await WebAssembly.instantiate(module, imports) };
+  };
+  WebAssembly.instantiateStreaming = once;
 }
 
 /** The snapshot's memory is written as its difference from what the WebAssembly begins with: undo that. */
@@ -192,11 +209,27 @@ async function fetched(url: URL): Promise<Response> {
 
 const bytes = async (url: URL): Promise<Uint8Array<ArrayBuffer>> => new Uint8Array(await (await fetched(url)).arrayBuffer());
 
-async function arriving(sent: Promise<Response>, made: Promise<Made>, progress: Progress): Promise<Uint8Array<ArrayBuffer>> {
-  const [{ body }, { packed: total }] = await Promise.all([sent, made]);
-  const room = new Uint8Array(total);
-  await fill(room, body!, (loaded) => progress(loaded, total));
-  return room;
+/** What was sent, whole; each piece goes on to `unpacking` as it arrives. */
+async function arriving(
+  sent: Promise<Response>,
+  made: Promise<Made>,
+  unpacking: WritableStreamDefaultWriter<Uint8Array<ArrayBuffer>>,
+  progress: Progress,
+): Promise<Uint8Array<ArrayBuffer>> {
+  try {
+    const [{ body }, { packed: total }] = await Promise.all([sent, made]);
+    const room = new Uint8Array(total);
+    let before = 0;
+    await fill(room, body!, (loaded) => {
+      unpacking.write(room.subarray(before, loaded)).catch(quiet); // who reads there is told
+      progress((before = loaded), total);
+    });
+    unpacking.close().catch(quiet);
+    return room;
+  } catch (thrown) {
+    unpacking.abort(thrown).catch(quiet);
+    throw thrown;
+  }
 }
 
 /** All of a stream into exactly its room. */
@@ -213,11 +246,6 @@ async function fill(room: Uint8Array, stream: ReadableStream<Uint8Array>, progre
 }
 
 const text = (utf8: Uint8Array): string => new TextDecoder().decode(utf8);
-
-async function unpack(gzip: Promise<Uint8Array<ArrayBuffer>>, into: Promise<Uint8Array>): Promise<void> {
-  const [packed, room] = await Promise.all([gzip, into]);
-  await fill(room, new Blob([packed]).stream().pipeThrough(new DecompressionStream("gzip")));
-}
 
 async function sha256(data: Uint8Array<ArrayBufferLike>): Promise<string> {
   const digest = new Uint8Array(await crypto.subtle.digest("SHA-256", data as Uint8Array<ArrayBuffer>));
