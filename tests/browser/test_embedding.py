@@ -12,6 +12,7 @@ from contextlib import contextmanager
 from functools import partial
 from http.server import ThreadingHTTPServer
 from pathlib import Path
+from typing import Any
 
 import pytest
 from once import serving
@@ -194,18 +195,36 @@ console.log(JSON.stringify({ made, exact, code, health, closed }));
 """
 
 
-def test_in_node_it_runs_inline(dist: Path) -> None:
+def in_node(script: str) -> Any:
+    """What the module's only line of output says."""
     node = shutil.which("node")
     assert node
-    script = IN_NODE % (json.dumps((dist / "caveman.js").as_uri()), json.dumps(list(log())))
     done = subprocess.run(
         [node, "--input-type=module", "-"], input=script, capture_output=True, text=True, timeout=120, check=False
     )
     assert done.returncode == 0, done.stderr
-    said = json.loads(done.stdout)
+    return json.loads(done.stdout)
+
+
+def test_in_node_it_runs_inline(dist: Path) -> None:
+    said = in_node(IN_NODE % (json.dumps((dist / "caveman.js").as_uri()), json.dumps(list(log()))))
     assert (said["made"], said["exact"]) == ([handle(log())] * 7, True)
     assert (said["code"], said["closed"]) == ("cave_invalid_reference", "cave_worker_lost")
     assert (said["health"]["persistence"], said["health"]["snapshot"]) == ("none", False)
+
+
+@pytest.mark.parametrize("file", ["pyodide.asm.wasm", "pyodide.asm.mjs", "pyodide.mjs"])
+def test_in_node_a_missing_file_is_told_before_the_time_is_up(dist: Path, tmp_path: Path, file: str) -> None:
+    shutil.copytree(dist, tmp_path / "dist")
+    (tmp_path / "dist" / "pyodide" / file).unlink()
+    script = """
+      import { createCaveman } from %s;
+      const { code, message } = await createCaveman({ inline: true, startTimeout: 100_000 }).catch((e) => e);
+      console.log(JSON.stringify([code, message]));
+      process.exit();"""
+    code, message = in_node(script % json.dumps((tmp_path / "dist" / "caveman.js").as_uri()))
+    assert code == "cave_start_failed"
+    assert file in message
 
 
 def test_the_servers_policy_is_the_strict_one() -> None:

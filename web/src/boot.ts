@@ -43,9 +43,9 @@ export async function boot(baseURL: string, progress: Progress, running?: Pyodid
   const folder = new URL("pyodide/", baseURL);
   try {
     if (running) return { pyodide: await equipped(running, folder), snapshot: false };
-    const compiled = folder.protocol === "file:" ? undefined : compile(new URL("pyodide.asm.wasm", folder));
+    const compiled = compile(new URL("pyodide.asm.wasm", folder));
     const runtime = (await import(/* @vite-ignore */ new URL("pyodide.mjs", folder).href)) as Runtime;
-    const restored = compiled && (await fromSnapshot(runtime, folder, compiled, progress).catch(quiet));
+    const restored = !inFiles(folder) && (await fromSnapshot(runtime, folder, compiled, progress).catch(quiet));
     if (restored) return { pyodide: restored, snapshot: true };
     return { pyodide: await plain(runtime, folder, compiled), snapshot: false };
   } catch (thrown) {
@@ -54,8 +54,11 @@ export async function boot(baseURL: string, progress: Progress, running?: Pyodid
   }
 }
 
+/** Whether this is Node, which fetches no files. */
+const inFiles = (url: URL): boolean => url.protocol === "file:";
+
 /** Where Pyodide, which in Node reads files by their paths, finds it. */
-const place = (url: URL): string => (url.protocol === "file:" ? decodeURIComponent(url.pathname) : url.href);
+const place = (url: URL): string => (inFiles(url) ? decodeURIComponent(url.pathname) : url.href);
 
 /** The host's own, into which the wheel is loaded if the host has not installed the package itself. */
 async function equipped(pyodide: PyodideAPI, folder: URL): Promise<PyodideAPI> {
@@ -78,22 +81,29 @@ export function limitMemory(pyodide: PyodideAPI, most: number): void {
   };
 }
 
-/** Pyodide's WebAssembly. */
+/** Pyodide's WebAssembly. Whoever holds the module while a plain start compiles the same bytes spares it that. */
 function compile(wasm: URL): Promise<WebAssembly.Module> {
-  const compiled = WebAssembly.compileStreaming(fetch(wasm)).catch((thrown: unknown) => {
+  const module = inFiles(wasm) ? fileBytes(wasm).then(WebAssembly.compile) : WebAssembly.compileStreaming(fetch(wasm));
+  const compiled = module.catch((thrown: unknown) => {
     throw new Error(`${wasm.href}: ${String(thrown)}`);
   });
   compiled.catch(quiet); // it is awaited later
   return compiled;
 }
 
+async function fileBytes(file: URL): Promise<Uint8Array<ArrayBuffer>> {
+  const name = "node:fs/promises"; // which bundlers for browsers would look for
+  const { readFile } = (await import(/* @vite-ignore */ name)) as { readFile(file: URL): Promise<Uint8Array<ArrayBuffer>> };
+  return readFile(file);
+}
+
 /**
  * With the wheel from the same folder, checked against the lock file. Pyodide waits for ever when its WebAssembly
  * fails: `compiled` tells.
  */
-function plain(runtime: Runtime, folder: URL, compiled?: Promise<unknown>): Promise<PyodideAPI> {
+function plain(runtime: Runtime, folder: URL, compiled: Promise<unknown>): Promise<PyodideAPI> {
   const started = runtime.loadPyodide({ indexURL: place(folder), packages: ["caveman-wasm"], stdout: quiet });
-  return compiled ? Promise.race([started, compiled.then(() => started)]) : started;
+  return Promise.race([started, compiled.then(() => started)]);
 }
 
 type CreateModule = NonNullable<NonNullable<Parameters<Runtime["loadPyodide"]>[0]>["createPyodideModule"]>;
