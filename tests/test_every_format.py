@@ -38,6 +38,16 @@ CASES |= {  # tokens that stand once, where the golden inputs have none that are
         "\n".join(["id,word,state", *(f"{i},{WORDS[i % 48]}{i}x,on" for i in range(300)), ""]).encode(),
         {},
     ),
+    "a11y/words": (
+        "a11y",
+        "\n".join(
+            [
+                "- main [ref=e1]:",
+                *(f"  - paragraph [ref=e{i + 2}]: the step {WORDS[i % 48]}{i}x is done" for i in range(300)),
+            ]
+        ).encode(),
+        {},
+    ),
     "terminal/words": (
         "terminal",
         "\n".join([f"\x1b[32mok\x1b[0m the step {WORDS[i % 48]}{i}x is done" for i in range(300)]).encode(),
@@ -151,5 +161,5 @@ def test_failures_are_given_up_last(kind: str) -> None:
     assert normal.content_type == kind
     assert said in normal.text
     for share in (0.8, 0.6, 0.45):
-        ceiled = engine.compress(FAILING[kind], max_tokens=max(130, int(normal.tokens_after * share)))
+        ceiled = engine.compress(FAILING[kind], max_tokens=max(200, int(normal.tokens_after * share)))
         assert said in ceiled.text, share

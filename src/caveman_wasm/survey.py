@@ -28,7 +28,7 @@ FAMILY: Final = 20  # units of one family before a different one among them is a
 SMALL: Final = 40  # units up to which a group may stay whole when there is room
 LONG: Final = 2  # quartiles' distances above the upper one from which a string is longer than the others
 SCALARS: Final = "value"  # the field of units that have no fields
-ENDS: Final = 5  # further units kept at each end, when there is room
+ENDS: Final = 5  # further units kept at each end, when there is room; fewer where several fields have facts
 
 
 @dataclass(slots=True)
@@ -176,14 +176,15 @@ def _turns(
     shapes: list[_Table[tuple[str, str]]],
 ) -> list[tuple[int, int]]:
     most = max(6, int(n**0.5))
+    ends = min(ENDS, int(n**0.5) // 4) if len(fields) > 1 else ENDS
     coarse = sorted(first for first, _ in kinds[0].values()) if kinds and len(kinds[0]) <= 2 * most else []
     essential = {0: 1, n - 1: 1} | dict.fromkeys(coarse, 1)
     rest = chain(
         _extremes(fields)[:most],
         _once(fields, n)[:most],
         _exceptions(shapes)[:most],
-        range(1, min(ENDS + 1, n)),
-        range(n - 2, max(n - 2 - ENDS, 0), -1),
+        range(1, min(ends + 1, n)),
+        range(n - 2, max(n - 2 - ends, 0), -1),
         (i for level in kinds for _, i in sorted((count, first) for first, count in level.values())[: 2 * most]),
         range(n if n <= SMALL else 0),
     )

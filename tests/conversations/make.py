@@ -18,14 +18,19 @@ HERE = Path(__file__).parent
 TOOLS = ["read_log", "list_orders", "read_file", "caveman_retrieve"]
 EXEMPT = ["read_file"]
 
-LOG = "".join(
-    f"2026-03-01 04:{10 + at // 6:02}:{at % 6}0 {'ERROR' if at == 71 else 'INFO'} payment: order {4000 + at} "
-    f"{'failed' if at == 71 else 'was verified'} in {90 + at % 17} ms\n"
-    for at in range(120)
-)
+
+def log(lines: int) -> str:
+    return "".join(
+        f"2026-03-01 04:{10 + at // 6:02}:{at % 6}0 {'ERROR' if at == 71 else 'INFO'} payment: order {4000 + at} "
+        f"{'failed' if at == 71 else 'was verified'} in {90 + at % 17} ms\n"
+        for at in range(lines)
+    )
+
+
+LOG = log(120)
 ORDERS = [{"id": 4000 + at, "state": "open" if at % 9 == 4 else "paid", "total": 10.5 + at} for at in range(60)]
 SOURCE = "".join(f"value_{at} = compute(value_{at - 1})  # step {at}\n" for at in range(1, 90))
-SHORTENED = Engine(open_memory()).compress(LOG + "of an earlier run\n").text
+SHORTENED = Engine(open_memory()).compress(log(480) + "of an earlier run\n").text
 # As long as what is shortened of other tools.
 UNKNOWN = "cave_unknown_handle: ccr_00000000000000000000000000000000 is not here; do not retry. Seen so far:\n" + LOG
 

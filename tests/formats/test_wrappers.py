@@ -81,7 +81,7 @@ def test_enclosing_tags_stay_and_what_is_inside_is_cut_by_its_own_format() -> No
     assert result.content_type == "log"
     assert result.text.startswith("<function_results>\n<output>\n2026-")
     assert result.text.endswith("\n</output>\n</function_results>\n")
-    assert "(L7–" in result.text, "line numbers are those of the file inside"
+    assert "(L6–" in result.text, "line numbers are those of the file inside"
 
 
 def test_json_between_tags_loses_its_white_space_and_stays_json() -> None:
