@@ -96,6 +96,18 @@ def test_a_name_that_stands_twice_says_nothing() -> None:
     assert set(reader(table("id,x,y,z,w,x\n" + "1,2,3,4,5,6\n" * 4)).columns(0, 4)) == {"id", "y", "z", "w"}
 
 
+@pytest.mark.parametrize(
+    ("header", "told"),
+    [
+        ("| id | x | id | y |", {"x", "y"}),
+        ("| id |  | x | y |", {"id", "column_2", "x", "y"}),
+        ("| id |  | id | y |", {"column_2", "y"}),
+    ],
+)
+def test_so_it_is_in_markdown(header: str, told: set[str]) -> None:
+    assert set(reader(table(f"{header}\n|---|---|---|---|\n" + "| 1 | 2 | 3 | 4 |\n" * 4)).columns(0, 4)) == told
+
+
 def test_a_row_with_too_many_cells_is_opaque() -> None:
     text = "id,name,n\n" + "1,a,2\n" * 20 + "1,a,2,3\n"
     assert reader(table(text)).columns(19, 21)["name"] == ("a", OPAQUE)

@@ -46,7 +46,7 @@ def _pipes(text: str, newline: str, start: int) -> list[Group] | None:
         return None
     starts, stops = array("q", [starts[i] for i in rows]), array("q", [stops[i] for i in rows])
     reader = pipe_rows(text, starts, stops, head[rule - 1])
-    return [row_group(text, starts, stops, reader.shape, reader.names)] if reader.shape.width > 1 else None
+    return [Group(starts, stops, "records", "rows", reader=reader)] if reader.shape.width > 1 else None
 
 
 def _delimited(text: str, newline: str, start: int) -> list[Group] | None:
