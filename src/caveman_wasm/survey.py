@@ -175,8 +175,9 @@ def _turns(
     kinds: list[_Table[str]],
     shapes: list[_Table[tuple[str, str]]],
 ) -> list[tuple[int, int]]:
-    most = max(6, int(n**0.5))
-    ends = min(ENDS, int(n**0.5) // 4) if len(fields) > 1 else ENDS
+    root = int(n**0.5)
+    most = max(6, root)
+    ends = min(ENDS, root // 4) if len(fields) > 1 else ENDS
     coarse = sorted(first for first, _ in kinds[0].values()) if kinds and len(kinds[0]) <= 2 * most else []
     essential = {0: 1, n - 1: 1} | dict.fromkeys(coarse, 1)
     rest = chain(

@@ -154,7 +154,9 @@ function instantiateCompiled(compiled: Promise<WebAssembly.Module>, imports: Web
   const once: typeof streaming = async (response, given) => {
     if (given !== imports) return streaming(response, given);
     WebAssembly.instantiateStreaming = streaming;
-    void Promise.resolve(response).then(({ body }) => body?.cancel(), quiet);
+    void Promise.resolve(response)
+      .then(({ body }) => body?.cancel())
+      .catch(quiet);
     const module = await compiled;
     return { module, instance: await WebAssembly.instantiate(module, imports) };
   };
@@ -226,31 +228,30 @@ async function arriving(
   unpacking: WritableStreamDefaultWriter<Uint8Array<ArrayBuffer>>,
   progress: Progress,
 ): Promise<Uint8Array<ArrayBuffer>> {
-  try {
-    const [{ body }, { packed: total }] = await Promise.all([sent, made]);
-    const room = new Uint8Array(total);
-    let before = 0;
-    await fill(room, body!, (loaded) => {
-      unpacking.write(room.subarray(before, loaded)).catch(quiet); // who reads there is told
-      progress((before = loaded), total);
-    });
-    unpacking.close().catch(quiet);
-    return room;
-  } catch (thrown) {
-    unpacking.abort(thrown).catch(quiet);
-    throw thrown;
-  }
+  const [{ body }, { packed: total }] = await Promise.all([sent, made]);
+  const room = new Uint8Array(total);
+  await fill(room, body!, (loaded, piece) => {
+    unpacking.write(piece).catch(quiet); // who reads there is told
+    progress(loaded, total);
+  });
+  unpacking.close().catch(quiet);
+  return room;
 }
 
-/** All of a stream into exactly its room. */
-async function fill(room: Uint8Array, stream: ReadableStream<Uint8Array>, progress = quiet as (at: number) => void): Promise<void> {
+/** All of a stream into exactly its room; `took` is told of each piece there, and where it ends. */
+async function fill(
+  room: Uint8Array<ArrayBuffer>,
+  stream: ReadableStream<Uint8Array>,
+  took = quiet as (at: number, piece: Uint8Array<ArrayBuffer>) => void,
+): Promise<void> {
   const pieces = stream.getReader();
   let at = 0;
   for (let next = await pieces.read(); !next.done; next = await pieces.read()) {
-    room.set(next.value, at);
+    const begin = at;
+    room.set(next.value, begin);
     at += next.value.length;
     free(next.value);
-    progress(at);
+    took(at, room.subarray(begin, at));
   }
   if (at !== room.length) throw new Error("the snapshot is not whole");
 }
