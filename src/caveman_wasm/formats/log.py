@@ -8,7 +8,8 @@ Level, failure and kind are decided once for each *distinct* line without its di
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections import Counter
+from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import accumulate, compress, pairwise
 from typing import Final
@@ -193,13 +194,13 @@ class _Kind:
 
     def __init__(self, line: str, hints: _Hints) -> None:
         low = line.lower()
-        self.level, rest = _level(line, any(word in low for word in hints.levels))
+        self.level, rest = _level(line, any(map(low.__contains__, hints.levels)))
         said = plain(_STAMP.sub("", rest, 1) if hints.timed and _may_be_timed(rest.encode("latin-1")) else rest)
-        if any(word in low for word in hints.secrets):
+        if any(map(low.__contains__, hints.secrets)):
             said = _SECRET_VALUE.sub(_unsaid, said)
         said = " ".join(_VARIABLE.sub("0", said).split())
         bad = self.level in _BAD_LEVELS or (
-            self.level not in _QUIET and any(word in low for word in hints.bad) and _BAD.search(line) is not None
+            self.level not in _QUIET and any(map(low.__contains__, hints.bad)) and _BAD.search(line) is not None
         )
         words = [w for w in said.split() if w.isalpha() or any(map(str.isalpha, w))]
         self.label = " ".join([*self.level.split(), *words[:12]])[:100] if bad else ""
@@ -237,64 +238,79 @@ class _Reader:
         self.known: dict[str, _Kind] = {}
         self._last: _Stretch | None = None
 
-    def _read(self, first: int, last: int) -> _Stretch:
-        if self._last is None or (self._last.first, self._last.last) != (first, last):
+    def _read(self, first: int, last: int) -> tuple[_Stretch, slice]:
+        """The last stretch read is remembered: facts ask about parts of what the survey has read."""
+        known = self._last
+        if known is None or first < known.first or last > known.last:
             units = [self.text[a:b] for a, b in zip(self.starts[first:last], self.stops[first:last], strict=True)]
+            self._last = known = _Stretch(first, last, units, *self._lines(units))
+        return known, slice(first - known.first, last - known.first)
+
+    def _lines(self, units: list[str]) -> tuple[list[str], list[_Kind], Sequence[re.Match[str] | None]]:
+        """The first line of each, its kind, and the request in the entry."""
+        heads, joined = units, self.newline.join(units)
+        if joined.count(self.newline) >= len(units):
             heads = [u.partition(self.newline)[0] for u in units]
             joined = self.newline.join(heads)
-            bare = joined.encode("latin-1").translate(None, _DIGITS).decode("latin-1").split(self.newline)
-            new = {
-                key: head for key, head in zip(reversed(bare), reversed(heads), strict=True) if key not in self.known
-            }
-            if new:
-                hints = _Hints(self.newline.join(new.values()))
-                self.known |= {key: _Kind(new[key], hints) for key in reversed(new)}
-            answers = list(map(_REQUEST.search, units)) if self.requests and '"' in joined else [None] * len(units)
-            self._last = _Stretch(first, last, units, heads, [self.known[key] for key in bare], answers)
-        return self._last
+        bare = joined.encode("latin-1").translate(None, _DIGITS).decode("latin-1").split(self.newline)
+        firsts = dict(zip(reversed(bare), reversed(heads), strict=True))
+        new = {key: head for key, head in firsts.items() if key not in self.known}
+        if new:
+            hints = _Hints(self.newline.join(new.values()))
+            self.known |= {key: _Kind(new[key], hints) for key in reversed(new)}
+        answers = list(map(_REQUEST.search, units)) if self.requests and '"' in joined else [None] * len(units)
+        return heads, list(map(self.known.__getitem__, bare)), answers
 
-    def numbers(self, first: int, last: int) -> Iterator[tuple[_Kind, list[bytes]]]:
+    def numbers(self, first: int, last: int) -> tuple[list[_Kind], list[list[bytes]]]:
         """The kind and the runs of digits of each entry's first line."""
-        read = self._read(first, last)
-        digits = self.newline.join(read.heads).encode("latin-1").translate(_ONLY_DIGITS).split(self.newline.encode())
-        return zip(read.kinds, map(bytes.split, digits), strict=True)
+        read, part = self._read(first, last)
+        digits = self.newline.join(read.heads[part]).encode("latin-1").translate(_ONLY_DIGITS)
+        return read.kinds[part], list(map(bytes.split, digits.split(self.newline.encode())))
 
     def columns(self, first: int, last: int) -> Columns:
-        read = self._read(first, last)
-        units = read.units
-        out: dict[str, list[Value]] = {"level": [k.level or ABSENT for k in read.kinds]}
-        if any(u.count("evel") > 1 for u in units):
-            out["level"] = [_said_level(u, k.level) for u, k in zip(units, read.kinds, strict=True)]
-        out["time"] = _times(units)
-        if self.requests:
-            out["http_status"] = [a[1] if a else ABSENT for a in read.answers]
+        read, part = self._read(first, last)
+        if read.fields is None:
+            levels: list[Value] = [k.level or ABSENT for k in read.kinds]
+            if any(u.count("evel") > 1 for u in read.units):
+                levels = [_said_level(u, k.level) for u, k in zip(read.units, read.kinds, strict=True)]
+            read.fields = {"level": levels, "time": _times(read.units)}
+            if self.requests:
+                read.fields["http_status"] = [a[1] if a else ABSENT for a in read.answers]
+            if self.paired:
+                read.pairs = list(map(_FIELD.findall, read.units))
+        out = {name: values[part] for name, values in read.fields.items()}
         if self.paired:
-            _pairs(units, out)
+            _pairs(read.pairs[part], out)
         return out
 
     def kinds(self, first: int, last: int) -> Sequence[Sequence[str]]:
         """Level word, then 2, 4, 8 words, then all; a number far from those of its like makes a kind of its own."""
         if self._far is None:
             self._far = _far_numbers(self)
-        kinds = self._read(first, last).kinds
-        coarse = [f"{k.level} {self._far[i]}" if i in self._far else k.levels[0] for i, k in enumerate(kinds, first)]
-        return [coarse, *([k.levels[i] for k in kinds] for i in range(1, 5))]
+        read, part = self._read(first, last)
+        levels = [list(level) for level in zip(*[k.levels for k in read.kinds[part]], strict=True)]
+        for i in self._far:
+            if first <= i < last:
+                levels[0][i - first] = f"{read.kinds[part][i - first].level} {self._far[i]}"
+        return levels
 
     def failures(self, first: int, last: int) -> Sequence[str]:
-        read = self._read(first, last)
-        failing = [
-            k.label or r is not None or len(u) > len(h)
-            for u, h, k, r in zip(read.units, read.heads, read.kinds, read.answers, strict=True)
-        ]
-        found = [""] * (last - first)
-        for i in compress(range(last - first), failing):
-            found[i] = _failure(read.units[i], read.kinds[i], read.answers[i], self.newline)
-        return found
+        read, part = self._read(first, last)
+        if read.failures is None:
+            failing = [
+                k.label or r is not None or len(u) > len(h)
+                for u, h, k, r in zip(read.units, read.heads, read.kinds, read.answers, strict=True)
+            ]
+            read.failures = [""] * len(failing)
+            for i in compress(range(len(failing)), failing):
+                read.failures[i] = _failure(read.units[i], read.kinds[i], read.answers[i], self.newline)
+        return read.failures[part]
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class _Stretch:
-    """Neighbouring entries, their first lines, what is known of these, and the requests in them."""
+    """Neighbouring entries, their first lines, what is known of these, and the requests in them; and, from when
+    somebody asks, what their lines' form and the names in them say, and the failures."""
 
     first: int
     last: int
@@ -302,6 +318,9 @@ class _Stretch:
     heads: list[str]
     kinds: list[_Kind]
     answers: Sequence[re.Match[str] | None]
+    fields: dict[str, list[Value]] | None = None
+    pairs: Sequence[list[tuple[str, ...]]] = ()
+    failures: list[str] | None = None
 
 
 def _times(units: list[str]) -> list[Value]:
@@ -333,20 +352,20 @@ def _failure(unit: str, kind: _Kind, request: re.Match[str] | None, newline: str
     return ""
 
 
-def _pairs(units: list[str], out: dict[str, list[Value]]) -> None:
+def _pairs(found: Sequence[list[tuple[str, ...]]], out: dict[str, list[Value]]) -> None:
     """Adds a column for each name that stands before an ``=``; a name twice in an entry says nothing of it.
 
+    ``found``: what `_FIELD` finds in each entry.
     Names are told apart without case, and ``name: value`` counts as an occurrence, so that no claim is made about
     an entry that says something else elsewhere.
     """
-    found = [_FIELD.findall(unit) for unit in units]
     names: dict[str, str] = {}
     for fields in found:
         for name, colon, _, _ in fields:
             if not colon:
                 names.setdefault(name.lower(), name)
-    columns: dict[str, list[Value]] = {low: [ABSENT] * len(units) for low in list(names)[:FIELDS]}
-    columns |= {low: [ABSENT] * len(units) for low in out}
+    columns: dict[str, list[Value]] = {low: [ABSENT] * len(found) for low in list(names)[:FIELDS]}
+    columns |= {low: [ABSENT] * len(found) for low in out}
     spelled = {name: columns.get(name.lower()) for name in {f[0] for fields in found for f in fields}}
     for i, fields in enumerate(found):
         for name, _, string, word in fields:
@@ -375,28 +394,39 @@ def _far_numbers(reader: _Reader) -> dict[int, str]:
     longest: dict[tuple[_Kind, int, int], tuple[bytes, int]] = {}
     n = len(reader.starts)
     for start in range(0, n, CHUNK):
-        alike: dict[tuple[_Kind, int], list[tuple[int, list[bytes]]]] = {}
-        for i, (kind, numbers) in enumerate(reader.numbers(start, min(start + CHUNK, n)), start):
-            alike.setdefault((kind, len(numbers)), []).append((i, numbers))
-        for like, members in alike.items():
-            if like in samples or len(members) >= LIKE:
-                rows = [numbers for _, numbers in members]
+        kinds, numbers = reader.numbers(start, min(start + CHUNK, n))
+        forms = list(zip(kinds, map(len, numbers), strict=True))
+        sizes = Counter(forms)
+        rank = dict(zip(sizes, range(len(sizes)), strict=True))
+        alike = sorted(range(len(forms)), key=list(map(rank.__getitem__, forms)).__getitem__)
+        for (like, size), stop in zip(sizes.items(), accumulate(sizes.values()), strict=True):
+            if like[1] and (like in samples or size >= LIKE):
+                members = alike[stop - size : stop]
+                rows = list(map(numbers.__getitem__, members))
                 samples.setdefault(like, rows[:SAMPLE])
                 for place, column in enumerate(zip(*rows, strict=True)):
-                    digits = max(map(len, column))
-                    best = max(v for v in column if len(v) == digits)
+                    best = _largest(column)
                     known = longest.setdefault((*like, place), (b"", 0))[0]
                     if (len(best), best) > (len(known), known):
-                        longest[*like, place] = best, members[column.index(best)][0]
+                        longest[*like, place] = best, start + members[column.index(best)]
     found = []
     for (kind, width, place), (best, i) in longest.items():
-        usual = sorted(int(row[place]) for row in samples[kind, width] if len(row[place]) < INTEGER)
-        if usual and len(best) < INTEGER:
+        if not 2 <= len(best) < INTEGER:
+            continue
+        usual = sorted(map(int, [row[place] for row in samples[kind, width] if len(row[place]) < INTEGER]))
+        if usual:
             low, high = usual[len(usual) // 4], usual[-1 - len(usual) // 4]
             spread = max(high - low, high // 4, 1)
             if int(best) - high > FAR * spread and _stands_free(reader, i, best.decode()):
                 found.append((-(int(best) - high) / spread, i, best.decode()))
     return {i: number for _, i, number in sorted(found)[:FAR_ONES]}
+
+
+def _largest(column: Sequence[bytes]) -> bytes:
+    """The largest of runs of digits, leading zeros counted in."""
+    distinct = set(column)
+    digits = len(max(distinct, key=len))
+    return max([run for run in distinct if len(run) == digits])
 
 
 def _stands_free(reader: _Reader, i: int, number: str) -> bool:
