@@ -33,8 +33,9 @@ _CUT: Final = re.compile(r"<[A-Za-z]")
 _SLASHED: Final = frozenset(["a", "script", "svg", "path"])  # with a slash at the end they hold nothing
 
 
-# What stands at an offset: "t" text, " " white space, "r" raw content, "<" an element opens, ">" it closes; the element's tag (of the
-# one around, for text), the text (of a start tag too), the offset, and the element's number (0 is the page).
+# What stands at an offset: "t" text, " " white space, "r" raw content, "<" an element opens, ">" it closes; the
+# element's tag (of the one around, for text), the text (of a start tag too), the offset, and the element's number (0 is
+# the page).
 Event = tuple[str, Tag, str, int, int]
 
 
