@@ -90,10 +90,19 @@ def _parts(text: str, start: int, content: int) -> Group:
 def _pin(text: str, root: Group) -> None:
     """What stays as long as its section does: headings, fields, alerts, small tables, the opening and lead-ins."""
     for group in [root, *(inner for groups in root.children.values() for inner in groups)]:
-        if group.noun == "blocks":
-            known = set(group.pinned)
-            group.pinned = [i for i in range(len(group)) if _is_pinned(text, group, i, i in known)]
-            group.children = {i: inner for i, groups in group.children.items() if (inner := _behind_first(groups))}
+        if group.noun != "blocks":
+            continue
+        known, pinned, children = set(group.pinned), [], {}
+        for i, (start, stop) in enumerate(zip(group.starts, group.stops, strict=True)):
+            sign = text[start]
+            if stop - start <= ALERT and (stop - start <= TABLE if sign == "|" else _PINNED.match(text, start)):
+                pinned.append(i)
+                continue
+            if i in known and (sign == "#" or i < 2 or text[stop - 1] == ":" or _FIELD.match(text, start)):
+                pinned.append(i)
+            if i in group.children and (inner := _behind_first(group.children[i])):
+                children[i] = inner
+        group.pinned, group.children = pinned, children
 
 
 def _behind_first(groups: list[Group]) -> list[Group]:
@@ -104,14 +113,6 @@ def _behind_first(groups: list[Group]) -> list[Group]:
     pinned = [i - 1 for i in first.pinned if i]
     rest = Group(first.starts[1:], first.stops[1:], first.mode, first.noun, first.markers, first.heading, pinned=pinned)
     return [rest] if len(rest) else []
-
-
-def _is_pinned(text: str, group: Group, i: int, known: bool) -> bool:
-    start, stop = group.starts[i], group.stops[i]
-    if stop - start <= (TABLE if text[start] == "|" else ALERT if _PINNED.match(text, start) else 0):
-        group.children.pop(i, None)
-        return True
-    return known and (text[start] == "#" or i < 2 or text[stop - 1] == ":" or bool(_FIELD.match(text, start)))
 
 
 HTML: Final = Html()

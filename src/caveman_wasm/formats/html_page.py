@@ -16,7 +16,7 @@ from collections.abc import Iterator
 from operator import sub
 from typing import Any, Final
 
-from caveman_wasm.formats.html_tag import CLOSE, LINKED, LINKS, MAINS, NAME, OPEN, SIZE, Tag, Tags
+from caveman_wasm.formats.html_tag import LINKED, LINKS, MAINS, NAME, OPEN, OTHER, SIZE, Tag, Tags
 
 __all__ = ["SPACE", "Event", "Page"]
 
@@ -33,8 +33,9 @@ _CUT: Final = re.compile(r"<[A-Za-z]")
 _SLASHED: Final = frozenset(["a", "script", "svg", "path"])  # with a slash at the end they hold nothing
 
 
-# What stands at an offset: "t" text, "r" raw content, "<" an element opens, ">" it closes; the element's tag (of the
-# one around, for text), the text (of a start tag too), the offset, and the element's number (0 is the page).
+# What stands at an offset: "t" text, " " white space, "r" raw content, "<" an element opens, ">" it closes; the
+# element's tag (of the one around, for text), the text (of a start tag too), the offset, and the element's number (0 is
+# the page).
 Event = tuple[str, Tag, str, int, int]
 
 
@@ -50,7 +51,7 @@ class Page:
         self.counts = [0] * 8
         self._tags = Tags()
         self._open = self._tags.open
-        self._stack, self._outer = [0], [Tag("", OPEN, False, "")]
+        self._stack, self._outer = [0], [Tag("", OPEN, False, None)]
         self._links: list[tuple[int, int]] = []  # of each link open: the counts of text and of links' text before it
         self._endless: set[str] = set()
         self._read()
@@ -77,39 +78,40 @@ class Page:
         parts = _TAGS.split(self.text[start:stop])
         parts.append("")
         at, flat, counts, tags, outer, stack = start, self._flat, self.counts, self._tags, self._outer, self._stack
+        opened = self._open
         for said, written in zip(parts[::2], parts[1::2], strict=True):
             if said:
-                counts[SIZE] += len(said.strip(SPACE))
-                flat += ("t", outer[-1], said, at, stack[-1])
+                size = len(said.strip(SPACE))
+                counts[SIZE] += size
+                flat += ("t" if size else " ", outer[-1], said, at, stack[-1])
                 at += len(said)
             if not written:
                 break
-            tag = tags[written]
-            if tag.kind == OPEN:
-                self._push(tag, written, at)
-            elif tag.kind == CLOSE:
+            tag, holds = tags[written], True
+            if tag.kind == OTHER:
+                written, tag, holds = self._looked_at(written, tag, at)
+            if tag.closing:
                 if outer[-1].name == tag.name:
                     self._pop(at)
-                else:
-                    self._close(tag, at)
+                elif opened[tag.name]:
+                    while self._pop(at).name != tag.name:
+                        pass
             else:
-                end = self._other(tag, written, at)
-                if end > stop:
-                    return end
+                if tag.room is not None and outer[-1].name in tag.room:
+                    self._make_room(tag, at)
+                self.elements = number = self.elements + 1
+                if tag.said:
+                    flat += ("<", tag, written, at, number)
+                if holds:
+                    outer.append(tag)
+                    stack.append(number)
+                    opened[tag.name] += 1
+                    if tag.noted:
+                        self._note(tag, number)
             at += len(written)
+            if at > stop:
+                break
         return at
-
-    def _push(self, tag: Tag, written: str, at: int) -> None:
-        if tag.room is not None and self._outer[-1].name in tag.room:
-            self._make_room(tag, at)
-        self.elements = number = self.elements + 1
-        self._outer.append(tag)
-        self._stack.append(number)
-        self._open[tag.name] += 1
-        if tag.said:
-            self._flat += ("<", tag, written, at, number)
-        if tag.noted:
-            self._note(tag, number)
 
     def _pop(self, at: int) -> Tag:
         tag, number = self._outer.pop(), self._stack.pop()
@@ -134,11 +136,6 @@ class Page:
         if tag.measured:
             self.held[number] = counts.copy()
 
-    def _close(self, tag: Tag, at: int) -> None:
-        if self._open[tag.name]:
-            while self._pop(at).name != tag.name:
-                pass
-
     def _make_room(self, tag: Tag, at: int) -> None:
         """Closes what ends where ``tag`` begins: one paragraph, and what may not be around, up to its own name."""
         outer = self._outer
@@ -148,43 +145,27 @@ class Page:
             if self._pop(at).name == tag.name:
                 break
 
-    def _other(self, tag: Tag, written: str, at: int) -> int:
-        """Reads a tag that holds nothing, or that may go on where the mark-up was cut; gives its end."""
+    def _looked_at(self, written: str, tag: Tag, at: int) -> tuple[str, Tag, bool]:
+        """A tag that may go on where the mark-up was cut, or hold nothing, as it is, and whether it holds something."""
         if written[-1] != ">" and self.text[at + len(written) : at + len(written) + 1] in ('"', "'"):
             written = self._whole(at)
             tag = self._tags[written]
-        if tag.closing:
-            self._close(tag, at)
-        else:
-            self._start(tag, written, at)
-        return at + len(written)
+        slashed = written.endswith(("/>", "/")) and (tag.name in _SLASHED or self._open["svg"] > 0)
+        return written, tag, not (tag.void or slashed)
 
     def _whole(self, at: int) -> str:
         found = _TAGS.match(self.text, at)
         assert found is not None
         return found[0]
 
-    def _start(self, tag: Tag, written: str, at: int) -> bool:
-        """Opens an element; False where it holds nothing."""
-        slashed = written.endswith(("/>", "/")) and (tag.name in _SLASHED or self._open["svg"] > 0)
-        if not (tag.void or slashed):
-            self._push(tag, written, at)
-            return True
-        if tag.room is not None and self._outer[-1].name in tag.room:
-            self._make_room(tag, at)
-        self.elements += 1
-        if tag.said:
-            self._flat += ("<", tag, written, at, self.elements)
-        return False
-
     def _special(self, at: int) -> int:
         """Reads a comment, a declaration, or an element and its raw content; gives the end."""
         if self.text[at + 1] in "!?":
             return self._declaration(at)
-        written = self._whole(at)
-        tag, start = self._tags[written], at + len(written)
-        if not self._start(tag, written, at) or self._open["svg"]:
-            return start
+        start = self._markup(at, at + len(self._whole(at)))
+        tag = self._outer[-1]
+        if self._stack[-1] != self.elements or self._open["svg"]:
+            return start  # it holds nothing
         end = None if tag.name in self._endless else _ENDS[tag.name].search(self.text, start)
         if end is None:
             self._endless.add(tag.name)

@@ -101,8 +101,9 @@ _NAMED: Final = frozenset([
 ])  # fmt: skip
 
 
-_TELLS: Final = re.compile(r"hidden|role|style", re.ASCII)  # what may be told by attributes, in small letters
-_NAMES: Final = re.compile(r"class|id|role|style", re.ASCII)  # the same where names tell; "id" is in "hidden" too
+# What may be told by attributes, in small letters, and what names may tell too.
+_TELLS: Final = re.compile(r"[\s\"'/=](?:hidden|style)|role", re.ASCII)
+_NAMES: Final = re.compile(r"[\s\"'/=](?:class|id|hidden|style)|role", re.ASCII)
 
 
 class Tag:
@@ -114,8 +115,7 @@ class Tag:
         "said", "special", "void",
     )  # fmt: skip
 
-    def __init__(self, name: str, kind: int, closing: bool, written: str) -> None:
-        """``written``: the whole tag where its attributes may tell something."""
+    def __init__(self, name: str, kind: int, closing: bool, told: Told | None) -> None:
         self.name, self.kind, self.closing = name, kind, closing
         self.room = _CLOSES.get(name)
         self.counted = _COUNTED.get(name, 0)
@@ -123,28 +123,25 @@ class Tag:
         self.main = name == "main"
         self.part, self.alert, self.navigates = "" if name == "select" else _ASIDES.get(name, ""), "", False
         self.asks = bool(self.part) or name in ("header", "footer", "aside", "select")
-        if written:
-            self._read(written)
+        if told:
+            self._read(*told)
         self.measured = name in _MEASURED or self.asks or bool(self.alert)
         self.noted = bool(self.counted) or self.measured or self.main
         self.special = self.asks or self.main or bool(self.alert)
         self.said = name in _WRITTEN or self.asks or self.main
 
-    def _read(self, written: str) -> None:
+    def _read(self, main: bool, hidden: bool, role: str, classes: str, identity: str) -> None:
         """What the attributes tell."""
-        name = self.name
-        attributes = attributes_of(written, name)
-        self.main = self.main or _ROLE_MAIN.search(written) is not None
-        role, names = attributes.get("role", "").lower(), f"{attributes.get('class', '')} {attributes.get('id', '')}"
+        name, names = self.name, f"{classes} {identity}"
+        self.main = self.main or main
         if name in _NAMED and name not in ("a", "span"):
-            found = ALERTING.search(f"{attributes.get('class', '')} {role} {attributes.get('id', '')}")
+            found = ALERTING.search(f"{classes} {role} {identity}")
             self.alert = found[1].capitalize() if found else ""
         if name in _NEVER or self.part:
             return
         if role == "alert" or (name in _NAMED and ALERTING.search(names)):
             self.asks = name == "select"
             return
-        hidden = "hidden" in attributes or _HIDDEN.search(attributes.get("style", ""))
         self.part = "hidden part" if hidden else _ROLES.get(role, "")
         self.navigates = name in _NAMED and _NAVIGATION.search(names) is not None
         self.asks = self.asks or bool(self.part) or self.navigates
@@ -164,13 +161,11 @@ class Tag:
         return "navigation" if self.navigates and dense and (held[LINKS] or name == "a") else ""
 
 
-@lru_cache(512)
-def _bare(name: str, kind: int, closing: bool) -> Tag:
-    return Tag(name, kind, closing, "")
+_tag: Final = lru_cache(1024)(Tag)
 
 
 class Tags(dict[str, Tag]):
-    """Tags by their spelling. Those whose attributes tell nothing share one."""
+    """Tags by their spelling. Those whose attributes tell the same share one."""
 
     def __init__(self) -> None:
         self.open: dict[str, int] = {"svg": 0}  # name → how many elements of it are open
@@ -185,13 +180,22 @@ class Tags(dict[str, Tag]):
             kind = CLOSE
         else:
             kind = OTHER if name in VOID or written[-2] == "/" else OPEN
-        if not closing and (_NAMES if name in _NAMED else _TELLS).search(written.lower(), found.end()):
-            tag = Tag(name, kind, closing, written)
-        else:
-            tag = _bare(name, kind, closing)
+        tells = not closing and (_NAMES if name in _NAMED else _TELLS).search(written.lower(), found.end())
+        tag = self[written] = _tag(name, kind, closing, _told(written, name) if tells else None)
         self.open.setdefault(name, 0)
-        self[written] = tag
         return tag
+
+
+# Whether a tag is the main element's by its role; whether it is hidden; its role, its classes, its id.
+Told = tuple[bool, bool, str, str, str]
+
+
+def _told(written: str, name: str) -> Told:
+    attributes = attributes_of(written, name)
+    get = attributes.get
+    hidden = "hidden" in attributes or _HIDDEN.search(get("style", "")) is not None
+    main = _ROLE_MAIN.search(written) is not None
+    return main, hidden, get("role", "").lower(), get("class", ""), get("id", "")
 
 
 def attributes_of(written: str, name: str) -> dict[str, str]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import Final
 
-from caveman_wasm.formats.html_out import BLANKS, DOT, Out, value_of
+from caveman_wasm.formats.html_out import DOT, Out, on_one_line, value_of
 from caveman_wasm.formats.html_page import SPACE, Page
 from caveman_wasm.formats.html_tag import BLOCKS, HEADS, ROWS, SIZE, TABLES, TERMS, Tag, attributes_of, target_of
 from caveman_wasm.model import Rewritten
@@ -22,7 +22,6 @@ _BARE: Final = frozenset(["table", "tr", "tbody", "ul", "ol", "dl", "select"])  
 _INSIDE: Final = frozenset(["tbody", "thead", "tfoot"])  # blocks that begin no line
 _NOTHING: Final = (0,) * 8  # is in an element that holds nothing
 _SIGNS: Final = re.compile(r"[0-9A-Za-z\x80-\xff]")
-_WORD: Final = re.compile(r"[^ ]+")
 _SCHEME: Final = re.compile(r"[a-z]+:")
 _GLYPH: Final = re.compile(  # the text of a link to the heading it stands in
     r"(?:\xc2[\xa7\xb6]|#|\xe2\x96[\xb2\xbc]|\xe2\x86[\x90-\x93]|\xf0\x9f\x94\x97|&(?:para|sect|#182|#167|#xb6);)+"
@@ -58,22 +57,21 @@ class Writer:
     def write(self) -> Rewritten:
         for kind, tag, said, at, node in self.page.events():
             if kind == "t":
-                if self.pre or self.link is not None or tag.name in _BARE:
-                    self._text(tag, said, at, node)
+                if self.pre or self.link is not None:
+                    self._text(said, at, node)
                 else:
                     (self.rest if self.aside else self.main).flow(said, at, self.cells >= 0)
-            elif kind == "<":
-                if self.aside or tag.special:
-                    self._open(tag, said, at, node)
-                elif opens := _OPEN.get(tag.name):
-                    opens(self, tag, said, at, node)
-            elif kind == ">":
-                if self.aside or tag.main:
-                    self._close(tag, at, node)
-                elif shuts := _CLOSE.get(tag.name):
-                    shuts(self, tag, at, node)
-            else:
+            elif kind == " ":
+                if self.pre and not self.aside:
+                    self.main.verbatim(said, at)
+                else:
+                    (self.rest if self.aside else self.main).blank = tag.name not in _BARE
+            elif kind == "r":
                 self._raw(tag, said, at)
+            elif self.aside or tag.special:
+                (self._open if kind == "<" else self._close)(tag, said, at, node)
+            elif writes := (_OPEN if kind == "<" else _CLOSE).get(tag.name):
+                writes(self, tag, said, at, node)
         return self._whole()
 
     def _whole(self) -> Rewritten:
@@ -89,15 +87,13 @@ class Writer:
 
     # ------------------------------------------------------------ text
 
-    def _text(self, tag: Tag, said: str, at: int, node: int) -> None:
+    def _text(self, said: str, at: int, node: int) -> None:
         if self.link is not None and node == self.link[1] and _GLYPH.fullmatch(said):
             return
         if self.pre and not self.aside:
             self.main.verbatim(said, at)
-        elif tag.name in _BARE and not said.strip(SPACE):
-            self.out.blank = False
         else:
-            (self.rest if self.aside else self.main).flow(said, at, self.cells >= 0)
+            self.out.flow(said, at, self.cells >= 0)
 
     def _raw(self, tag: Tag, said: str, at: int) -> None:
         content, stop = said.strip(SPACE), at + len(said)
@@ -109,7 +105,7 @@ class Writer:
             size = f"{len(content)} bytes" if content else attributes.get("src", "")
             self._part("data" if data else tag.name, size, at, stop)
             if data and content:
-                self.rest.add(" " + content[:DATA].translate(BLANKS), at, at + DATA)
+                self.rest.add(" " + on_one_line(content[:DATA]), at, at + DATA)
         elif tag.name in ("textarea", "xmp"):
             self.out.flow(said, at, self.cells >= 0)
         elif content:
@@ -167,10 +163,10 @@ class Writer:
                 rest.add(" " + DOT, rest.end, rest.end)
             rest.blank = True
 
-    def _close(self, tag: Tag, at: int, node: int) -> None:
+    def _close(self, tag: Tag, written: str, at: int, node: int) -> None:
         if self.aside:
             if tag.name == "a":
-                self._end_anchor(tag, at, node)
+                self._end_anchor(tag, written, at, node)
             if node == self.aside:
                 self.aside = 0
                 self.rest.blank = False
@@ -178,22 +174,17 @@ class Writer:
         if tag.main:
             self.inside -= 1
         if shuts := _CLOSE.get(tag.name):
-            shuts(self, tag, at, node)
+            shuts(self, tag, written, at, node)
 
-    def _begins(self, tag: Tag, written: str, at: int, node: int) -> None:
-        self._block(2)
-
-    def _ends(self, tag: Tag, at: int, node: int) -> None:
-        self._block(2)
-
-    def _block(self, lines: int) -> None:
-        """A new block: a paragraph of its own, one blank in a cell, an indented line in a list."""
-        out = self.main
+    def _block(self, tag: Tag, written: str, at: int, node: int) -> None:
+        """A block begins or ends: a paragraph of its own, one blank in a cell, an indented line in a list."""
+        out, lists = self.main, self.lists
         if self.cells >= 0:
             out.blank = True
         elif not out.prefix:
-            out.break_line(1 if self.lists else lines)
-            out.indent = "  " * len(self.lists)
+            out.lines = max(out.lines, 1 if lists else 2)
+            out.blank = False
+            out.indent = "  " * len(lists)
 
     def _alert(self, tag: Tag, node: int) -> None:
         held = self.page.held.get(node, _NOTHING)
@@ -222,32 +213,32 @@ class Writer:
 
     def _heading(self, tag: Tag, written: str, at: int, node: int) -> None:
         if self.cells >= 0 or self.lists:
-            self._block(2)
+            self._block(tag, written, at, node)
         else:
             self.main.prefix, self.main.indent = "", ""
             self.main.break_line(2)
             self.main.prefix = "#" * int(tag.name[1]) + " "
         self.heading = True
 
-    def _end_heading(self, tag: Tag, at: int, node: int) -> None:
+    def _end_heading(self, tag: Tag, written: str, at: int, node: int) -> None:
         self.heading = False
         if self.main.prefix.startswith("#"):
             self.main.prefix = ""  # nothing stood in it
-        self._block(2)
+        self._block(tag, written, at, node)
 
     def _definitions(self, tag: Tag, written: str, at: int, node: int) -> None:
         """Terms with long explanations, or such that can be linked to, head them; else each is an item of a list."""
-        self._block(2)
+        self._block(tag, written, at, node)
         held = self.page.held.get(node, _NOTHING)
         heads = not self.lists and held[SIZE] >= EXPLAINED * max(held[TERMS], 1)
         self.terms.append(heads)
         if not heads and self.cells < 0:
             self.lists.append(0)
 
-    def _end_definitions(self, tag: Tag, at: int, node: int) -> None:
+    def _end_definitions(self, tag: Tag, written: str, at: int, node: int) -> None:
         if self.terms and not self.terms.pop() and self.cells < 0 and self.lists:
             self.lists.pop()
-        self._block(2)
+        self._block(tag, written, at, node)
 
     def _term(self, tag: Tag, written: str, at: int, node: int) -> None:
         if self.terms and not self.terms[-1]:
@@ -261,10 +252,10 @@ class Writer:
             self.main.break_line(2)
             self.main.prefix = "###### "
         else:
-            self._block(2)
+            self._block(tag, written, at, node)
 
     def _explanation(self, tag: Tag, written: str, at: int, node: int) -> None:
-        self._block(2)
+        self._block(tag, written, at, node)
         if self.terms and not self.terms[-1] and self.cells < 0 and not self.main.prefix:
             self.main.lines = 0
             self.main.add(":", self.main.end, self.main.end)
@@ -277,11 +268,11 @@ class Writer:
         self.main.break_line(1 if self.lists else 2)
         self.lists.append(1 if tag.name == "ol" else 0)
 
-    def _end_list(self, tag: Tag, at: int, node: int) -> None:
+    def _end_list(self, tag: Tag, written: str, at: int, node: int) -> None:
         if self.cells < 0 and self.lists:
             self.lists.pop()
             self.main.prefix = ""
-            self._block(2)
+            self._block(tag, written, at, node)
 
     def _item(self, tag: Tag, written: str, at: int, node: int) -> None:
         if self.cells >= 0:
@@ -293,9 +284,9 @@ class Writer:
         number = self.lists[-1] if self.lists else 0
         if number:
             self.lists[-1] += 1
-        self.main.prefix = "  " * max(depth - 1, 0) + (f"{number}. " if number else "- ")
+        self.main.prefix = "  " * (depth - 1) + (f"{number}. " if number else "- ")
 
-    def _end_item(self, tag: Tag, at: int, node: int) -> None:
+    def _end_item(self, tag: Tag, written: str, at: int, node: int) -> None:
         if self.cells < 0:
             self.main.prefix = ""
             self.main.break_line(1)
@@ -307,25 +298,25 @@ class Writer:
         most = max(2, rows // 4) if rows > 1 else 0  # blocks in a table that is one of data
         lays_out = blocks > most or rows < 1 or self.cells >= 0 or bool(self.lists)
         self.main.prefix = ""
-        self._block(2)
+        self._block(tag, written, at, node)
         self.tables.append(-1 if lays_out and self.cells < 0 else 0 if self.cells < 0 else -2)
 
-    def _end_table(self, tag: Tag, at: int, node: int) -> None:
+    def _end_table(self, tag: Tag, written: str, at: int, node: int) -> None:
         if self.tables and self.tables.pop() >= 0:
             self.cells = -1
-        self._block(2)
+        self._block(tag, written, at, node)
 
     def _row(self, tag: Tag, written: str, at: int, node: int) -> None:
         if not self.tables or self.tables[-1] < 0:
-            self._block(2)
+            self._block(tag, written, at, node)
         else:
             self.main.prefix, self.main.indent = "", ""
             self.main.break_line(1)
             self.cells = 0
 
-    def _end_row(self, tag: Tag, at: int, node: int) -> None:
+    def _end_row(self, tag: Tag, written: str, at: int, node: int) -> None:
         if not self.tables or self.tables[-1] < 0:
-            self._block(2)
+            self._block(tag, written, at, node)
         elif self.cells >= 0:
             out = self.main
             if self.cells:
@@ -345,7 +336,7 @@ class Writer:
             self.main.blank = True
             self.cells += 1
         else:
-            self._block(2)
+            self._block(tag, written, at, node)
 
     def _line(self, tag: Tag, written: str, at: int, node: int) -> None:
         if self.cells >= 0:
@@ -356,7 +347,7 @@ class Writer:
             self.main.break_line(1)
 
     def _pre(self, tag: Tag, written: str, at: int, node: int) -> None:
-        self._block(2)
+        self._block(tag, written, at, node)
         if self.cells >= 0 or not self.page.held.get(node, _NOTHING)[SIZE]:
             return
         self.main.prefix, self.main.indent = "", ""
@@ -366,37 +357,38 @@ class Writer:
         if self.page.text[at + len(written) : at + len(written) + 1] not in ("\n", "\r"):
             self.main.put("\n", at + len(written))
 
-    def _end_pre(self, tag: Tag, at: int, node: int) -> None:
+    def _end_pre(self, tag: Tag, written: str, at: int, node: int) -> None:
         if self.pre:
             self.pre -= 1
             self.main.lines = 0 if self.main.pieces[-1].endswith("\n") else 1
             self.main.indent, self.main.blank = "", False
             self.main.add("```", self.main.end, self.main.end)
-        self._block(2)
+        self._block(tag, written, at, node)
 
     def _anchor(self, tag: Tag, written: str, at: int, node: int) -> None:
         self.link = (len(self.out.pieces), node, written)
 
-    def _end_anchor(self, tag: Tag, at: int, node: int) -> None:
+    def _end_anchor(self, tag: Tag, written: str, at: int, node: int) -> None:
         """``[text](href)`` for a link that says more than its text; a link's sign alone (¶, §) goes."""
         if self.link is None or self.link[1] != node or self.pre:
             return
         out, (first, _, written), self.link = self.out, self.link, None
         said = "".join(out.pieces[first:]).strip()
-        target = target_of(written).strip()
-        if said and not said.endswith("]") and self._matters(target, said):
+        if said and said[-1] != "]" and self._matters(target := target_of(written).strip(), said):
             self.linked.add(target)
             blank, out.blank = out.blank, False
             out.add(f" <{target}>" if self.aside else f" ({target})", out.end, at)
             out.blank = blank
 
     def _matters(self, target: str, said: str) -> bool:
-        if not target or target[:1] == "#" or target in self.linked or len(target) > 300:
+        if not target or target[0] == "#" or target in self.linked or len(target) > 300 or said in target:
             return False
-        if target.lower().startswith(("javascript:", "data:")) or said in target:
-            return False
-        elsewhere = _SCHEME.match(target) is not None
-        return elsewhere or (len(said) >= TELLING and len(_WORD.findall(said)) > 1 and not self.heading)
+        if ":" in target:
+            if target.lower().startswith(("javascript:", "data:")):
+                return False
+            if _SCHEME.match(target):
+                return True
+        return len(said) >= TELLING and " " in said and not self.heading
 
 
 _FIELDS: Final = {
@@ -404,7 +396,7 @@ _FIELDS: Final = {
     "article:published_time": "Published", "article:modified_time": "Modified",
 }  # fmt: skip
 _OPEN: Final = {
-    **dict.fromkeys(BLOCKS - _INSIDE, Writer._begins),
+    **dict.fromkeys(BLOCKS - _INSIDE, Writer._block),
     **dict.fromkeys(("h1", "h2", "h3", "h4", "h5", "h6"), Writer._heading),
     **dict.fromkeys(("ul", "ol", "menu"), Writer._list),
     "li": Writer._item, "option": Writer._item, "dt": Writer._term, "dd": Writer._explanation,
@@ -413,7 +405,7 @@ _OPEN: Final = {
     "script": Writer._program, "style": Writer._program, "meta": Writer._meta, "img": Writer._image,
 }  # fmt: skip
 _CLOSE: Final = {
-    **dict.fromkeys(BLOCKS - _INSIDE, Writer._ends),
+    **dict.fromkeys(BLOCKS - _INSIDE, Writer._block),
     "dl": Writer._end_definitions,
     **dict.fromkeys(("h1", "h2", "h3", "h4", "h5", "h6"), Writer._end_heading),
     **dict.fromkeys(("ul", "ol", "menu"), Writer._end_list),

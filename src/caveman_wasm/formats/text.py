@@ -116,43 +116,40 @@ def _fields(lines: Lines, block: Block) -> list[Group]:
 
 def _items(lines: Lines, block: Block, depth: int = 0) -> list[Group]:
     """A list's items, nested ones with their item; long items are cut again."""
-    indent = lines.indent(block.first)
-    heads = [i for i in range(block.first, block.last) if not lines.blank[i] and _is_item(lines, i, indent)]
-    if heads[0] != block.first:
-        heads.insert(0, block.first)
-    ends = [_trimmed(lines, b) for b in [*heads[1:], block.last]]
-    spans = [lines.span(a, b) for a, b in zip(heads, ends, strict=True)]
-    titled = [i for i, (a, b) in enumerate(zip(heads, ends, strict=True)) if _is_titled(lines, a, b)]
+    first, last, at, bare, blank = block.first, block.last, lines.at, lines.bare, lines.blank
+    indent = lines.indent(first)
+    heads = [first, *(i for i in range(first + 1, last) if not blank[i] and _is_item(bare[i], indent))]
+    ends = [b if not blank[b - 1] else _trimmed(lines, b) for b in (*heads[1:], last)]
+    starts, stops = [at[a] for a in heads], [at[b - 1] + len(bare[b - 1]) for b in ends]
+    titled = [i for i, a in enumerate(heads) if ends[i] > a + 1 and _is_titled(lines, a)]
     outlined = len(titled) * 2 > len(heads) > 2
     children = {}
-    for i, (a, b) in enumerate(zip(heads, ends, strict=True)):
-        if outlined and i in titled:
-            inside = _prose(lines, Block("prose", a + 1, b))
-            for group in inside:
-                group.pinned = ()  # all titles come first
-        else:
-            inside = _inside_item(lines, a, b, depth) if spans[i][1] - spans[i][0] > NESTED else []
-        if inside:
-            children[i] = inside
+    for i in titled if outlined else ():
+        children[i] = _prose(lines, Block("prose", heads[i] + 1, ends[i]))
+        for group in children[i]:
+            group.pinned = ()  # all titles come first
+    for i, start in enumerate(starts):
+        if stops[i] - start > NESTED and i not in children:
+            children[i] = _inside_item(lines, heads[i], ends[i], depth)
+    children = {i: children[i] for i in sorted(children) if children[i]}
     if len(heads) == 1 and 0 in children:
         return children[0]
-    starts, stops = [a for a, _ in spans], [b for _, b in spans]
     if outlined:
         return [Group(starts, stops, "outline", "items", children=children, pinned=titled[:TITLES])]
     return [Group(starts, stops, "head", "items", children=children)] if len(heads) > 1 else []
 
 
-def _is_titled(lines: Lines, first: int, last: int) -> bool:
-    """Whether an item's first line is a title of the prose below it."""
-    if last - first < 2 or lines.blank[first + 1] or len(lines.bare[first]) > TITLE // 2:
+def _is_titled(lines: Lines, first: int) -> bool:
+    """Whether the first line of an item of several is a title of the prose below it."""
+    if lines.blank[first + 1] or len(lines.bare[first]) > TITLE // 2:
         return False
     title, below = lines.bare[first].rstrip(SPACE), lines.bare[first + 1].lstrip(SPACE)
     return title[-1] not in ".!?,;" and below[0].isupper() and not ITEM.match(lines.bare[first + 1])
 
 
-def _is_item(lines: Lines, i: int, indent: int) -> bool:
-    found = ITEM.match(lines.bare[i])
-    return found is not None and len(found[1]) <= indent
+def _is_item(line: str, indent: int) -> bool:
+    found = ITEM.match(line)
+    return found is not None and found.end(1) <= indent
 
 
 def _trimmed(lines: Lines, last: int) -> int:
@@ -181,7 +178,6 @@ def _inside_item(lines: Lines, first: int, last: int, depth: int) -> list[Group]
 
 
 _PARTS: Final[dict[Kind, Callable[[Lines, Block], list[Group]]]] = {
-    "heading": lambda lines, block: [],
     "prose": _prose,
     "list": _items,
     "table": _table_rows,
@@ -210,9 +206,10 @@ def _sections(lines: Lines) -> Group | None:
         for block in section:
             if not block.level:
                 break
-            path = [entry for entry in path if entry[0] < block.level]
+            while path and path[-1][0] >= block.level:
+                path.pop()
             path.append((block.level, _title(lines, block)))
-        groups.append(_section(lines, section, " › ".join(title for _, title in path[-6:]), opening))
+        groups.append(_section(lines, section, " › ".join([title for _, title in path[-6:]]), opening))
     if len(groups) == 1:
         return groups[0]
     starts, stops = [g.starts[0] for g in groups], [g.stops[-1] for g in groups]
@@ -246,22 +243,24 @@ def _keep_whole(groups: list[Group]) -> None:
 
 
 def _section(lines: Lines, blocks: list[Block], heading: str, opening: set[int]) -> Group:
-    spans = [lines.span(block.first, block.last) for block in blocks]
+    starts = [lines.at[block.first] for block in blocks]
+    stops = [lines.at[block.last - 1] + len(lines.bare[block.last - 1]) for block in blocks]
     children, pinned = {}, []
     for i, block in enumerate(blocks):
-        inside = _PARTS[block.kind](lines, block)
-        if block.first in opening:
-            _keep_whole(inside)
+        inside = _PARTS[block.kind](lines, block) if block.kind in _PARTS else []
+        opens = block.first in opening
         if inside:
             children[i] = inside
-        elif block.kind in ("heading", "fields") or (block.kind == "prose" and spans[i][1] - spans[i][0] <= SMALL):
+            if opens:
+                _keep_whole(inside)
+        if (
+            opens
+            or (not inside and block.kind in ("heading", "fields"))
+            or (not inside and block.kind == "prose" and stops[i] - starts[i] <= SMALL)
+            or (block.first == 0 and block.kind == "fields")
+        ):
             pinned.append(i)
-        if (block.first in opening or (block.first == 0 and block.kind == "fields")) and i not in pinned:
-            pinned.append(i)
-    return Group(
-        [a for a, _ in spans], [b for _, b in spans], "outline", "blocks",
-        heading=heading, children=children, pinned=pinned,
-    )  # fmt: skip
+    return Group(starts, stops, "outline", "blocks", heading=heading, children=children, pinned=pinned)
 
 
 class Text:

@@ -10,7 +10,7 @@ from typing import Final, Literal
 
 from caveman_wasm.formats.tabular_rows import is_rule
 from caveman_wasm.formats.text_sentences import SENTENCE, SPACE, signs
-from caveman_wasm.model import plain
+from caveman_wasm.model import plain, raw
 
 __all__ = ["FENCE", "ITEM", "TITLE", "Block", "Kind", "Lines", "blocks", "fenced"]
 
@@ -19,7 +19,8 @@ Kind = Literal["heading", "prose", "list", "table", "fence", "lines", "fields"]
 TITLE: Final = 160  # bytes a heading may have when only a rule under it or its letters tell
 AHEAD: Final = 60  # lines in which the next item of a list is looked for
 _ATX: Final = re.compile(r" {0,3}(#{1,6})(?:[ \t]+|(?=[^#\s!]))(?=\S)", re.ASCII)
-_RULER: Final = re.compile(r"([=\-~^\"'*+#`:._])\1{2,}[ \t]*", re.ASCII)
+_RULES: Final = "=-~^\"'*+#`:._"
+_RULER: Final = re.compile(rf"([{re.escape(_RULES)}])\1{{2,}}[ \t]*", re.ASCII)
 ITEM: Final = re.compile(r"([ \t]*)(?:[-*+]|\xe2\x80\xa2|\(?(?:\d{1,9}|#|[a-zA-Z])[.)])[ \t]+(?=\S)", re.ASCII)
 _NUMBER: Final = re.compile(r"\d{1,9}", re.ASCII)
 FENCE: Final = re.compile(r"([ \t]*)(`{3,}|~{3,})", re.ASCII)
@@ -35,6 +36,8 @@ _NUMBERED: Final = re.compile(
 _LITERAL: Final = re.compile(
     r"^(?!\.\. ).*::\s*\Z|^\.\. (?:code|sourcecode|parsed-literal|math|raw|doctest|highlight)", re.ASCII
 )
+_SMALL: Final = b"abcdefghijklmnopqrstuvwxyz"
+_NO_LETTERS: Final = bytes(set(range(256)) - set(_SMALL + _SMALL.upper()))
 
 
 @dataclass(slots=True)
@@ -89,7 +92,8 @@ def blocks(lines: Lines) -> Iterator[Block]:
         block = block or (None if literal and lines.indent(i) else _list(lines, i)) or _table(lines, i)
         block = block or _paragraph(lines, i, literal)
         if block.kind != "lines" or not literal:
-            literal = _LITERAL.search(lines.bare[block.last - 1]) is not None
+            end = lines.bare[block.last - 1]
+            literal = ("::" in end or end[:1] == ".") and _LITERAL.search(end) is not None
         yield block
         i = block.last
 
@@ -115,20 +119,18 @@ def _until_blank(lines: Lines, i: int) -> int:
 
 
 def _heading(lines: Lines, i: int, rules: dict[str, int]) -> Block | None:
-    line = lines.bare[i]
-    atx = _ATX.match(line) if line.lstrip(" ").startswith("#") else None
-    if atx and len(line) < 4 * TITLE:
+    line, total = lines.bare[i], len(lines.bare)
+    below = lines.bare[i + 1] if i + 1 < total else ""
+    if line[0] in " #" and len(line) < 4 * TITLE and (atx := _ATX.match(line)):
         return Block("heading", i, i + 1, len(atx[1]))
-    total = len(lines.bare)
-    framed = i + 2 < total and not lines.blank[i + 1] and _RULER.fullmatch(line)
-    if framed and lines.bare[i + 2].rstrip(SPACE) == line.rstrip(SPACE):
+    ruled = line[0] in _RULES and _RULER.fullmatch(line) is not None
+    if ruled and i + 2 < total and not lines.blank[i + 1] and lines.bare[i + 2].rstrip(SPACE) == line.rstrip(SPACE):
         return Block("heading", i, i + 3, _level(rules, line[0] * 2))
-    under = i + 1 < total and len(line) <= TITLE and lines.bare[i + 1] and _RULER.fullmatch(lines.bare[i + 1])
-    if under and len(lines.bare[i + 1]) * 2 >= len(plain(line)) and not _RULER.fullmatch(line):
-        return Block("heading", i, i + 2, _level(rules, lines.bare[i + 1][0]))
-    alone = i + 1 >= total or lines.blank[i + 1] or lines.indent(i + 1) > lines.indent(i) == 0
-    if alone and len(line) <= 80 and _is_title(line.strip(SPACE)):
-        return Block("heading", i, i + 1, 4)
+    under = not ruled and below[:1] in _RULES and len(line) <= TITLE and _RULER.fullmatch(below)
+    if under and len(below) * 2 >= len(plain(line)):
+        return Block("heading", i, i + 2, _level(rules, below[0]))
+    if len(line) <= 80 and (i + 1 >= total or lines.blank[i + 1] or lines.indent(i + 1) > lines.indent(i) == 0):
+        return Block("heading", i, i + 1, 4) if _is_title(line.strip(SPACE)) else None
     return None
 
 
@@ -139,9 +141,9 @@ def _level(rules: dict[str, int], sign: str) -> int:
 
 def _is_title(line: str) -> bool:
     """A line that stands alone and shouts, or is numbered as chapters are."""
-    letters = [c for c in line if c.isascii() and c.isalpha()]
-    shouts = len(letters) >= 3 and line[-1] not in ",;|" and sum(map(str.isupper, letters)) * 5 >= len(letters) * 4
-    return shouts or _NUMBERED.match(line) is not None
+    letters = raw(line).translate(None, _NO_LETTERS)
+    small = len(letters.translate(None, _SMALL.upper()))
+    return (len(letters) >= max(3, 5 * small) and line[-1] not in ",;|") or _NUMBERED.match(line) is not None
 
 
 def fenced(lines: Lines, i: int, stop: int = -1) -> Block | None:
@@ -196,7 +198,7 @@ def _breaks(lines: Lines, k: int) -> bool:
 
 
 def _table(lines: Lines, i: int) -> Block | None:
-    if i + 1 >= len(lines.bare) or not is_rule(lines.bare[i + 1]) or "|" not in lines.bare[i]:
+    if "|" not in lines.bare[i] or i + 1 >= len(lines.bare) or not is_rule(lines.bare[i + 1]):
         return None
     last = i + 2
     while last < len(lines.bare) and "|" in lines.bare[last]:
