@@ -228,6 +228,26 @@ def test_inline_it_is_as_durable(tab: Tab, persistence: str) -> None:
     assert retrieve(tab(f"persistence: {persistence}"), name) == log()
 
 
+def test_what_a_hook_gave_stays_the_embedders(tab: Tab) -> None:
+    """On the page's own thread nothing comes between the two but a copy."""
+    page = tab("inline: true")
+    exact = page.run(
+        """const rows = new Map();
+        const persistence = {
+          open: async () => ({ epoch: "of this page", index: [...rows.values()].map(({ id, bytes }) => [id, bytes]) }),
+          put: async (record) => void rows.set(record.id, record),
+          get: async (id) => rows.get(id),
+          delete: async () => rows.clear(),
+        };
+        const open = () => createCaveman({ persistence, inline: true });
+        const { recoveryHandle } = await (await open()).compress(bytes(payload));
+        (await (await open()).retrieve(recoveryHandle)).fill(0);
+        return base64(await (await open()).retrieve(recoveryHandle)) === payload;""",
+        payload=log(),
+    )
+    assert exact
+
+
 # ---------------------------------------------------------------- one payload, several calls
 
 

@@ -5,13 +5,17 @@ from __future__ import annotations
 import ast
 import gzip
 import json
+import shutil
+import subprocess
 import sys
 import zipfile
+from base64 import b64encode
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
+from once import serving
 from page_engine import Engine, bare
 from payloads import log
 from playwright.sync_api import BrowserContext, Request, Worker
@@ -200,3 +204,24 @@ def test_random_numbers_are_not_those_of_another_page(started: Engine, context: 
     other = bare(context.new_page(), site)
     other.run("")
     assert not set(python(started, drawn)) & set(python(other, drawn))
+
+
+def test_memory_that_had_grown_when_the_snapshot_was_made_is_there_again(
+    context: BrowserContext, dist: Path, tmp_path: Path
+) -> None:
+    folder = tmp_path / "dist"
+    shutil.copytree(dist, folder)
+    begun = json.loads((dist / "pyodide" / "snapshot.json").read_bytes())["memory"]
+    (folder / "samples" / "large.log").write_bytes(log(lines=60_000))  # the engine takes more for it than there is
+    script = ["node", str(ROOT / "web" / "snapshot.mjs"), str(folder / "pyodide"), str(folder / "samples")]
+    subprocess.run(script, check=True, timeout=120, stdin=subprocess.DEVNULL)
+    grown = json.loads((folder / "pyodide" / "snapshot.json").read_bytes())["memory"]
+    assert grown > begun
+    with serving(str(folder)) as site:
+        engine = tapped(context, site)
+        assert engine.run("return (await caveman.health()).snapshot;") is True
+        memory = "() => tapped._module.HEAP8.length"
+        assert engine.page.workers[0].evaluate(memory) == grown
+        made = engine.run("return (await caveman.compress(bytes(payload))).recoveryHandle;", payload=log())
+        assert made == handle(log())
+        assert engine.run("return base64(await caveman.retrieve(made));", made=made) == b64encode(log()).decode()

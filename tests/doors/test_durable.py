@@ -86,7 +86,9 @@ async def compress(door: BrowserDoor, data: bytes, **options: Any) -> tuple[dict
 
 async def retrieve(door: BrowserDoor, reference: str) -> Any:
     found = await answer(door, "retrieve", reference, None)
-    return found if isinstance(found, str) else found[1]
+    if isinstance(found, str):
+        return found
+    return found[1].to_bytes() if isinstance(found[1], Bytes) else found[1]
 
 
 def script(test: Callable[..., Awaitable[None]]) -> Callable[..., None]:
@@ -205,6 +207,22 @@ async def test_a_miss_asks_the_hook_and_only_once() -> None:
     assert hook.gets == 0  # the index, never the bytes
     assert [await retrieve(later, report["recoveryHandle"]) for _ in range(2)] == [log()] * 2
     assert hook.gets == 1
+
+
+@script
+async def test_only_the_whole_goes_on_as_the_hook_gave_it() -> None:
+    hook = Hook()
+    report, _ = await compress(await opened(hook), log())
+    name = report["recoveryHandle"]
+    for query, selector, as_given in (
+        (None, None, True),
+        ("no such word", None, True),
+        ("cart 09:04:07", None, False),
+        (None, "line=1,3", False),
+    ):
+        _, output = await answer(await opened(hook), "retrieve", name, query, False, selector)
+        assert isinstance(output, Bytes) is as_given
+        assert not as_given or output.data == log()
 
 
 @script

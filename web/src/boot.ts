@@ -27,6 +27,9 @@ interface Made {
   /** How many bytes it has, unpacked and as it is sent. */
   readonly bytes: number;
   readonly packed: number;
+  /** How many bytes of memory it makes, and how many of those are not zero when the WebAssembly begins. */
+  readonly memory: number;
+  readonly data: number;
 }
 
 /** Is told how much of the snapshot has arrived. */
@@ -108,6 +111,13 @@ function plain(runtime: Runtime, folder: URL, compiled: Promise<unknown>): Promi
 
 type CreateModule = NonNullable<NonNullable<Parameters<Runtime["loadPyodide"]>[0]>["createPyodideModule"]>;
 
+/** What of Pyodide's module is not declared. */
+interface Inside {
+  readonly HEAP8: Int8Array<ArrayBuffer>;
+  /** Copies what follows a snapshot's header into memory, and gives what the header says. */
+  readonly API: { restoreSnapshot(snapshot: Uint8Array): unknown };
+}
+
 async function fromSnapshot(
   runtime: Runtime,
   folder: URL,
@@ -120,29 +130,41 @@ async function fromSnapshot(
   const lock = bytes(new URL("pyodide-lock.json", folder));
   const gunzip = new DecompressionStream("gzip");
   const packed = arriving(fetched(new URL("snapshot.bin", folder)), made, gunzip.writable.getWriter(), progress);
-  const room = made.then(({ bytes }) => new Uint8Array(bytes));
-  const unpacked = room.then((into) => fill(into, gunzip.readable));
-  const ready = Promise.all([requireMatch(made, runtime.version, lock, packed), unpacked]); // used only if both succeed
+  const unpacked = made.then(({ bytes }) => filled(new Uint8Array(bytes), gunzip.readable));
+  const ready = Promise.all([unpacked, requireMatch(made, runtime.version, lock, packed)]); // used only if both succeed
   const loading = runtime.loadPyodide({
     indexURL: folder.href,
     lockFileContents: lock.then(text),
     stdout: quiet,
     ...(inWorker && { stdLibURL: about.href }), // fetched in any case, and this is small
-    _loadSnapshot: room,
+    _loadSnapshot: new Uint8Array(), // that there is one; below it is restored
     createPyodideModule: async (settings) => {
+      const about = await made;
+      let first!: Uint32Array;
       const instantiate = settings.instantiateWasm!;
       const instantiateWasm: typeof instantiate = (imports, receive) => {
         instantiateCompiled(compiled, imports);
         return instantiate(imports, (instance, module) => {
-          const restored = ready.then(async () => restore(await room, instance));
-          restored.then(() => receive(instance, module), quiet); // below it is seen that `ready` failed
+          first = beginning(instance.exports["memory"] as WebAssembly.Memory, about);
+          receive(instance, module);
         });
       };
-      return (await script).default(Object.assign(settings, { instantiateWasm }));
+      const module = await (await script).default(Object.assign(settings, { instantiateWasm }));
+      const [snapshot] = await ready;
+      const { API, HEAP8 } = module as unknown as Inside;
+      const { restoreSnapshot } = API;
+      API.restoreSnapshot = () => {
+        const head = new Uint32Array(snapshot.buffer, 0, 2)[1]!; // bytes before the memory
+        const said = restoreSnapshot(snapshot.subarray(0, head));
+        restore(snapshot.subarray(head), first, new Uint32Array(HEAP8.buffer, 0, about.memory / 4));
+        API.restoreSnapshot = restoreSnapshot;
+        for (const used of [snapshot, first]) free(used);
+        return said;
+      };
+      return module;
     },
   });
   const [pyodide] = await Promise.all([loading, ready, script, compiled]); // Pyodide itself might wait for ever
-  for (const used of [await room, await packed]) free(used); // the first of which Pyodide keeps hold of
   if (inWorker) fetchLate(pyodide, new URL("python_stdlib.zip", folder));
   pyodide.runPython("import random\nrandom.seed()"); // it would be the same in every page
   return pyodide;
@@ -163,15 +185,31 @@ function instantiateCompiled(compiled: Promise<WebAssembly.Module>, imports: Web
   WebAssembly.instantiateStreaming = once;
 }
 
-/** The snapshot's memory is written as its difference from what the WebAssembly begins with: undo that. */
-function restore(snapshot: Uint8Array<ArrayBuffer>, instance: WebAssembly.Instance): void {
-  const own = instance.exports["memory"] as WebAssembly.Memory;
-  const header = new Uint32Array(snapshot.buffer, 0, 2)[1]!; // bytes before the memory
-  const more = snapshot.length - header - own.buffer.byteLength; // by which it had grown
+/** Makes the memory as large as the snapshot's, and tells what it begins with; what follows is zero. */
+function beginning(own: WebAssembly.Memory, { memory, data }: Made): Uint32Array {
+  const more = memory - own.buffer.byteLength;
   if (more > 0) own.grow(more / 65_536);
-  const first = new Uint32Array(own.buffer);
-  const memory = new Uint32Array(snapshot.buffer, header);
-  for (let at = 0; at < memory.length; at++) memory[at]! ^= first[at]!;
+  return new Uint32Array(own.buffer.slice(0, data));
+}
+
+const PAGE = 1024 / 4; // words
+
+/**
+ * Makes `memory` the snapshot's, which is written as its difference from `first`, in those pages that have one (see
+ * snapshot.mjs). What is as it should be is left alone: most of it is zero, and takes no memory before it is written to.
+ */
+function restore(snapshot: Uint8Array<ArrayBuffer>, first: Uint32Array, memory: Uint32Array): void {
+  const differs = snapshot.subarray(0, memory.length / PAGE);
+  const differences = new Uint32Array(snapshot.buffer, snapshot.byteOffset + differs.length);
+  let from = 0;
+  for (let page = 0; page < differs.length; page++) {
+    const start = page * PAGE;
+    const begun = start < first.length;
+    for (let at = start; at < start + PAGE; at++) {
+      const word = (begun ? first[at]! : 0) ^ (differs[page] ? differences[from++]! : 0);
+      if (memory[at] !== word >>> 0) memory[at] = word;
+    }
+  }
 }
 
 /** Only there may a request block, which a late import needs. */
@@ -229,31 +267,30 @@ async function arriving(
   progress: Progress,
 ): Promise<Uint8Array<ArrayBuffer>> {
   const [{ body }, { packed: total }] = await Promise.all([sent, made]);
-  const room = new Uint8Array(total);
-  await fill(room, body!, (loaded, piece) => {
+  const whole = await filled(new Uint8Array(total), body!, (piece, loaded) => {
     unpacking.write(piece).catch(quiet); // who reads there is told
     progress(loaded, total);
   });
   unpacking.close().catch(quiet);
-  return room;
+  return whole;
 }
 
-/** All of a stream into exactly its room; `took` is told of each piece there, and where it ends. */
-async function fill(
+/** `room` with all of a stream, which is exactly as long; `took` is told of each piece there, and where it ends. */
+async function filled(
   room: Uint8Array<ArrayBuffer>,
   stream: ReadableStream<Uint8Array>,
-  took = quiet as (at: number, piece: Uint8Array<ArrayBuffer>) => void,
-): Promise<void> {
+  took = quiet as (piece: Uint8Array<ArrayBuffer>, end: number) => void,
+): Promise<Uint8Array<ArrayBuffer>> {
   const pieces = stream.getReader();
   let at = 0;
   for (let next = await pieces.read(); !next.done; next = await pieces.read()) {
     const begin = at;
     room.set(next.value, begin);
     at += next.value.length;
-    free(next.value);
-    took(at, room.subarray(begin, at));
+    took(room.subarray(begin, at), at);
   }
   if (at !== room.length) throw new Error("the snapshot is not whole");
+  return room;
 }
 
 const text = (utf8: Uint8Array): string => new TextDecoder().decode(utf8);

@@ -112,8 +112,11 @@ const copy = (bytes: PyProxy): Uint8Array => bytes.toJs() as Uint8Array;
 /** What is no failure of the store, or is told as a reset. */
 const EXPECTED = ["cave_forgotten", "cave_store_reset"];
 
-/** The hook as `doors/durable.py` asks it: by JSON and bytes, and every answer is data. `epoch` is the one that was known before. */
-export function forPython(hook: PersistenceHook, tell: Tell, epoch: string | undefined): object {
+/**
+ * The hook as `doors/durable.py` asks it: by JSON and bytes, and every answer is data. `epoch` is the one that was known
+ * before. What `get` gives may go on to the caller as it is if it is `fresh`; an embedder may keep hold of it.
+ */
+export function forPython(hook: PersistenceHook, tell: Tell, epoch: string | undefined, fresh: boolean): object {
   let known = epoch;
   const asked = (method: HookMethod, work: () => Promise<Answer>): Asked => {
     const failed = (thrown: unknown): Answer => {
@@ -139,7 +142,8 @@ export function forPython(hook: PersistenceHook, tell: Tell, epoch: string | und
       asked("get", async () => {
         const record = await hook.get(id);
         if (!record) return [value(null)];
-        const { data, metadata, ...head } = record;
+        const { data: given, metadata, ...head } = record;
+        const data = fresh ? given : given.slice();
         return metadata ? [value(head), data, metadata] : [value(head), data];
       }),
     delete: (ids: string) => asked("delete", async () => [value(await hook.delete(JSON.parse(ids) as string[] | "all"))]),

@@ -162,10 +162,10 @@ function newDoor(
   counter: Counter,
   tell: Tell,
   hook: PersistenceHook | undefined,
-  { maxBytes, epoch, afterLoss }: StartArguments,
+  { maxBytes, epoch, afterLoss, persistence }: StartArguments,
 ): Door {
   const count = (utf8: PyProxy): number => counter.count(utf8.toJs() as Uint8Array);
-  const store = hook && (module.PageHook(forPython(hook, tell, epoch)) as PyProxy);
+  const store = hook && (module.PageHook(forPython(hook, tell, epoch, persistence === "indexeddb")) as PyProxy);
   const counts = { name: counter.name, count };
   const object = module.BrowserDoor(counts, maxBytes, store, epoch, afterLoss) as PyProxy & { begin: Door };
   const door = object.begin.copy() as Door; // what an attribute gives dies with the object's proxy

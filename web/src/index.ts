@@ -10,7 +10,7 @@
  */
 
 import { untilAborted } from "./abort.js";
-import { decodeText, free, payloadBytes, type Payload } from "./bytes.js";
+import { decodeText, payloadBytes, type Payload } from "./bytes.js";
 import { CavemanError, invalidArguments } from "./errors.js";
 import {
   ABORT_OPTIONS,
@@ -202,10 +202,7 @@ function openCaveman(link: Link, persistGranted: () => boolean | null): Calling 
     async retrieveText(reference, options = {}) {
       check(options, RETRIEVE_OPTIONS);
       const { query, signal } = options;
-      const bytes = await retrieve(query === undefined ? { reference } : { reference, query }, signal);
-      const text = decodeText(bytes, true);
-      free(bytes);
-      return text;
+      return decodeText(await retrieve(query === undefined ? { reference } : { reference, query }, signal), true);
     },
     async select(reference, selector, options = {}) {
       check(options, ABORT_OPTIONS);

@@ -33,7 +33,7 @@ from caveman_wasm.tools import Guards, ToolAnswer, call, failed, hand_out, listi
 
 __all__ = ["BrowserDoor", "PageHook", "interruptible"]
 
-Reply = tuple[str, bytes | None]
+Reply = tuple[str, bytes | JsBytes | None]
 
 
 class PageHook:
@@ -111,7 +111,7 @@ class BrowserDoor:
         self._store: Store
         self._durable: Durable | None = None
         self._guards = Guards()
-        self._methods: dict[str, Callable[..., Awaitable[tuple[Any, bytes | None]]]] = {
+        self._methods: dict[str, Callable[..., Awaitable[tuple[Any, bytes | JsBytes | None]]]] = {
             "open": self._open,
             "compress": self._compress,
             "simulate": self._simulate,
@@ -231,9 +231,10 @@ class BrowserDoor:
 
     async def _retrieve(
         self, reference: str, query: str | None, explain: bool | None = None, selector: str | None = None
-    ) -> tuple[tuple[ShownUnit, ...] | None, bytes]:
+    ) -> tuple[tuple[ShownUnit, ...] | None, bytes | JsBytes]:
         """The bytes; with ``explain`` also the units that the view shows, none where it is the whole.
 
+        What the hook was asked for, whole and verified, goes on as it gave it: without another copy.
         ``selector`` is what may stand behind the reference's ``#``, where nothing does.
         """
         parsed = parse_reference(reference)
@@ -241,10 +242,10 @@ class BrowserDoor:
             if parsed.selector is not None:
                 raise InvalidReference("name one selector, in the reference or beside it.", reference=parsed.id)
             reference = f"ccr://{parsed.id}#{selector}"
-        if self._durable is not None:
-            await self._durable.recall(parsed.id)
+        given = await self._durable.recall(parsed.id) if self._durable is not None else None
         found = self._engine.retrieve_query(reference, query or "", explain=True)
-        return found.units if explain else None, found.output
+        output = given[1] if given is not None and found.output is given[0] else found.output
+        return found.units if explain else None, output
 
     async def _tools(self, audience: str | None = None) -> tuple[list[dict[str, Any]], None]:
         """The table of tools.py: of one audience, or all."""

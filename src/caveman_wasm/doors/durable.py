@@ -138,21 +138,26 @@ class Durable:
         self._index[name] = row
         self._use(name)
 
-    async def recall(self, name: str) -> None:
+    async def recall(self, name: str) -> tuple[bytes, JsBytes] | None:
         """Have ``name`` in the dict, as the hook has it: another page may have changed the state of an object.
 
-        Raises NotFound, StoreReset, Forgotten, CorruptRecord, StoreUnavailable.
+        If the hook was asked: its data as the dict now has it, and as the hook gave it, for who sends it on to
+        JavaScript. Raises NotFound, StoreReset, Forgotten, CorruptRecord, StoreUnavailable.
         """
+        given = None
         if not self._store.holds(name) or (is_object_id(name) and name in self._index):
             head, *parts = await self._ask("get", name)
             if head is not None:
-                self._adopt(name, head, *(part.to_bytes() for part in parts if part is not None))
+                data, *rest = (part.to_bytes() for part in parts if part is not None)
+                self._adopt(name, head, data, *rest)
+                given = data, parts[0]
             else:
                 self._index.pop(name, None)
                 if not self._store.holds(name):
                     raise self._missing(name)
         if name in self._index:
             self._use(name)
+        return given
 
     async def set_state(self, name: str, field: str, value: str) -> None:
         """Change an object's currentness or lifecycle, durably or not at all. Raises as `recall` and `keep` do."""
