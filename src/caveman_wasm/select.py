@@ -21,6 +21,7 @@ from __future__ import annotations
 
 import itertools
 from bisect import bisect_right
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Final
@@ -37,7 +38,8 @@ REGULAR: Final = 0.20  # share up to which a kind's units are so alike that less
 REPEATED: Final = 24  # bytes; what is shorter may stand anywhere twice
 BARE: Final = 16  # bytes of a unit's own below which it is nothing without what is in it
 SHORT_SPAN: Final = 90  # the same within a line
-MARKER_COST: Final = 80  # bytes a marker with its facts is reckoned at while planning
+MARKER_COST: Final = 80  # bytes a marker without facts is reckoned at while planning
+FACTS_COST: Final = 160  # bytes of its facts, an eighth of the group at most
 LEAVES: Final = 9  # tier of an outline's unpinned leaves
 HITS: Final = 8  # units a query may put into tier 0
 
@@ -66,6 +68,11 @@ class _Node:
         own = self.costs.get(i)
         return self.group.stops[i] - self.group.starts[i] if own is None else own
 
+    @property
+    def marker_cost(self) -> int:
+        """Bytes that a marker of this group is reckoned at."""
+        return MARKER_COST + (0 if self.survey is None else min(FACTS_COST, self.group.extent // 8))
+
 
 @dataclass(slots=True)
 class Order:
@@ -80,15 +87,18 @@ class Order:
     def prefix(self, limit: int) -> int:
         """How many places fit into ``limit`` bytes, markers reckoned in. Urgent ones stay in any case."""
         granted: list[set[int]] = [set() for _ in self.nodes]
-        spent = self.literal + MARKER_COST * len([n for n in self.nodes if n.parent < 0])
+        costs = [node.marker_cost for node in self.nodes]
+        opened: Counter[tuple[int, int]] = Counter()  # the markers of all groups in a unit
+        for node, cost in zip(self.nodes, costs, strict=True):
+            opened[node.parent, node.unit] += cost
+        spent = self.literal + opened[-1, -1]
         for k, (number, i) in enumerate(self.places):
             node, mine = self.nodes[number], granted[number]
             split = 1 - (i == 0 or i - 1 in mine) - (i == len(node.group) - 1 or i + 1 in mine)
-            opened = len(node.group.children.get(i, ()))
             mine.add(i)
             if node.group.markers != "run":  # one marker until all are there
                 split = -(len(mine) == len(node.group))
-            spent += node.cost(i) + MARKER_COST * (split + opened)
+            spent += node.cost(i) + costs[number] * split + opened[number, i]
             if spent > limit and k >= self.urgent:
                 return k
         return len(self.places)

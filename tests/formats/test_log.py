@@ -167,7 +167,7 @@ def test_the_level_is_the_one_the_entry_names(line: str, level: str | None) -> N
     [
         ("ERROR x", True), ("job failed", True), ("failed=0", False), ("failed=3", True), ("errors: 0", False),
         ("error=null", False), ("0 errors", False), ("no errors found", False), ("connection refused", True),
-        ("INFO the word failed in a quiet line", False), ("exception in thread", True), ("error.log rotated", False),
+        ("INFO the word failed in a quiet line", False), ("[INFO] BUILD FAILURE", True), ("exception in thread", True), ("error.log rotated", False),
         ('"GET /x HTTP/1.1" 500 12', True), ('"GET /x HTTP/1.1" 404 12', False), ("panic: boom", True),
     ],
 )  # fmt: skip

@@ -73,6 +73,7 @@ _GOOD: Final = re.compile(
     r"|\b\w*(?:errors?|failures?|failed|fail|exceptions?|err)\"?\s?[=:]\s?"
     r"(?:\"?(?:0|null|none|nil|false|<nil>|-)\"?(?![\w.])|\"\"|\"?no\"?(?=\s*(?:[,;)\]}]|$|[\w.]+=))|(?=[,;)\]}]|\s*$|\s[\w.]+=))"
 )
+_VERDICT: Final = re.compile(r"\bBUILD FAIL(?:ED|URE)\b")  # of a whole run, which Maven says at level INFO
 _QUIET: Final = frozenset(["TRACE", "DEBUG", "INFO", "NOTICE", "WARN", "WARNING"])
 _LEVELS: Final = _BAD_LEVELS | _QUIET
 _VARIABLE: Final = re.compile(
@@ -200,7 +201,8 @@ class _Kind:
             said = _SECRET_VALUE.sub(_unsaid, said)
         said = " ".join(_VARIABLE.sub("0", said).split())
         bad = self.level in _BAD_LEVELS or (
-            self.level not in _QUIET and any(map(low.__contains__, hints.bad)) and _BAD.search(line) is not None
+            any(map(low.__contains__, hints.bad))
+            and (_VERDICT if self.level in _QUIET else _BAD).search(line) is not None
         )
         words = [w for w in said.split() if w.isalpha() or any(map(str.isalpha, w))]
         self.label = " ".join([*self.level.split(), *words[:12]])[:100] if bad else ""
