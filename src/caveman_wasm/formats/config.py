@@ -10,9 +10,11 @@ with its block.
 from __future__ import annotations
 
 import re
+from bisect import bisect_left, bisect_right
 from collections import Counter, defaultdict
 from collections.abc import Iterable
 from dataclasses import dataclass
+from operator import attrgetter
 from typing import Final
 
 from caveman_wasm.facts import NUMBER
@@ -41,6 +43,7 @@ SPOKEN: Final = 600  # bytes of a document below which its name alone is told
 EXEMPLARS: Final = 6
 EXEMPLAR: Final = 1500  # bytes a document may have that is seen whole
 _TELLING: Final = frozenset(["apiVersion", "kind", "name", "id", "type", "title", "version", "ensure", "state"])
+_START: Final = attrgetter("start")
 _ALIAS: Final = re.compile(r"[ \[,]\*([\w-]+)", re.ASCII)
 _ANCHOR: Final = re.compile(r"[ ]&([\w-]+)", re.ASCII)
 
@@ -84,17 +87,22 @@ def _tree(text: str) -> tuple[Node, str] | None:
 def _read(lines: Lines, body: Counter[str], sign: str) -> tuple[Node, str]:
     """``body``: the shapes of lines that are no comments, and how many lines have each."""
 
-    def like(pattern: re.Pattern[str]) -> int:
-        return sum(n for shape, n in body.items() if pattern.fullmatch(shape))
+    def like(pattern: re.Pattern[str], signs: str) -> int:
+        """How many lines match ``pattern``, which none does without one of ``signs``."""
+        return sum([n for shape, n in body.items() if any(map(shape.__contains__, signs)) and pattern.fullmatch(shape)])
 
     total = body.total()
-    headers, assigned, keyed, opened, shut = map(like, (_HEADER, _ASSIGNED, _KEYED, _BLOCKS, _SHUT))
-    deep = sum(n for shape, n in body.items() if shape[0] in " \t")
-    items = sum(n for shape, n in body.items() if shape.lstrip(" ").startswith("- "))
-    if headers and not (keyed > assigned and items > headers):
+    headers, items = like(_HEADER, "["), sum(n for shape, n in body.items() if shape.lstrip(" ").startswith("- "))
+    if headers and items <= headers:
         return sectioned(lines), ";" if sign == ";" else "#"
-    if min(opened, shut) * 12 > total and opened * 2 > shut and keyed < 0.6 * total:
+    assigned, keyed = like(_ASSIGNED, "="), like(_KEYED, ":")
+    if headers and keyed <= assigned:
+        return sectioned(lines), ";" if sign == ";" else "#"
+    shut = like(_SHUT, "])}>")
+    opened = like(_BLOCKS, "[{(<") if shut * 12 > total and keyed < 0.6 * total else 0
+    if opened * 12 > total and opened * 2 > shut:
         return braced(lines), "//" if sign == "//" else "#"
+    deep = sum(n for shape, n in body.items() if shape[0] in " \t")
     if (keyed + items >= assigned and keyed + items) or (deep * 4 > total and assigned * 2 < total):
         rest = [x for x in body.items() if not _KEYED.fullmatch(x[0]) and not x[0].lstrip(" ").startswith("- ")]
         pairs = sum(n for shape, n in rest if len(shape.split()) <= 3 or " (" in shape)
@@ -108,24 +116,36 @@ def _read(lines: Lines, body: Counter[str], sign: str) -> tuple[Node, str]:
 
 def _mark(text: str, root: Node, xml: bool) -> None:
     """Pins what tells what a block is and what is far from its like; fixes what aliases point at."""
-    used = set() if xml else set(_ALIAS.findall(text))
+    nodes = walk(root)
     by_key: dict[str, list[Node]] = defaultdict(list)
-    aliased = 0 < len(used) <= ALIASES
-    for node in walk(root):
-        key = node.key
-        if aliased and any(a in used for a in _ANCHOR.findall(text, node.start, min(node.stop, node.start + 400))):
-            _above(node, "fixed")
-        if key and node.value is not None:
-            by_key[key].append(node)
-            if key in _TELLING and node.stop - node.start <= FACE:
-                node.pinned = True
-        elif key == "metadata" and node.parent is not None and node.parent.parent in (None, root):
+    for node in nodes:
+        if node.value is not None and node.key:
+            by_key[node.key].append(node)
+    for key in _TELLING & by_key.keys():
+        for node in by_key[key]:
+            node.pinned = node.stop - node.start <= FACE
+    for node in [*root.kids, *(inner for kid in root.kids for inner in kid.kids)]:
+        if node.key == "metadata" and node.value is None:
             node.pinned = True
     _active(root)
     _exemplars(root)
-    found = sorted((f for nodes in by_key.values() if len(nodes) >= 4 for f in _far(nodes)), key=lambda f: f[0])
-    for _, node in found[:FAR_ONES]:
-        _above(node, "far")
+    far = sorted((f for alike in by_key.values() if len(alike) >= 4 for f in _far(alike)), key=lambda f: f[0])
+    for node in [] if xml else _aliased(text, nodes):
+        _mark_down(root, node, "fixed")
+    for _, node in far[:FAR_ONES]:
+        _mark_down(root, node, "far")
+
+
+def _aliased(text: str, nodes: list[Node]) -> list[Node]:
+    """The nodes that begin with an anchor, or hold one near their beginning, which an alias points at."""
+    used = set(_ALIAS.findall(text))
+    anchors = [m.span() for m in _ANCHOR.finditer(text) if m[1] in used] if 0 < len(used) <= ALIASES else []
+    found = []
+    for node in nodes if anchors else ():
+        first = bisect_left(anchors, (node.start, 0))
+        if first < len(anchors) and anchors[first][1] <= min(node.stop, node.start + 400):
+            found.append(node)
+    return found
 
 
 def _active(root: Node) -> None:
@@ -155,17 +175,22 @@ def _kind_of(document: Node) -> str:
     return next((k.value for k in document.kids if k.key == "kind" and k.value), "")
 
 
-def _above(node: Node, mark: str) -> None:
-    at: Node | None = node
-    while at is not None and not getattr(at, mark):
-        setattr(at, mark, True)
-        at = at.parent
+def _mark_down(root: Node, node: Node, mark: str) -> None:
+    """Marks a node and those around it, out to the first that is marked already."""
+    path = [root]
+    while path[-1] is not node and path[-1].kids:
+        kids = path[-1].kids
+        path.append(kids[bisect_right(kids, node.start, key=_START) - 1])
+    while path and not getattr(path[-1], mark):
+        setattr(path.pop(), mark, True)
 
 
 def _far(nodes: list[Node]) -> Iterable[tuple[float, Node]]:
     """The lowest and highest number of a key where they are far from the others, the value that occurs but once."""
-    known = {v: float(v) for v in {n.value for n in nodes} if v and NUMBER.fullmatch(v)}
-    numbers = sorted((known[n.value], i) for i, n in enumerate(nodes) if n.value in known) if known else []
+    values = [n.value for n in nodes]
+    distinct = set(values)
+    known = {v: float(v) for v in distinct if v and NUMBER.fullmatch(v)}
+    numbers = sorted((known[v], i) for i, v in enumerate(values) if v in known) if known else []
     if len(numbers) >= 4 and len(numbers) * 2 > len(nodes):
         low, high = numbers[len(numbers) // 4][0], numbers[-1 - len(numbers) // 4][0]
         spread = (high - low) or abs(high) / 4 or 1.0
@@ -173,10 +198,9 @@ def _far(nodes: list[Node]) -> Iterable[tuple[float, Node]]:
             distance = max(low - value, value - high) / spread
             if distance > FAR:
                 yield -distance, nodes[i]
-    elif len(nodes) >= 8:
-        counts = Counter(n.value for n in nodes)
-        if len(counts) <= 3:
-            yield from ((0.0, n) for n in nodes if counts[n.value] == 1)
+    elif len(nodes) >= 8 and len(distinct) <= 3:
+        counts = Counter(values)
+        yield from ((0.0, n) for n in nodes if counts[n.value] == 1)
 
 
 # ---------------------------------------------------------------- groups

@@ -13,6 +13,10 @@ __all__ = ["braced", "flat", "sectioned"]
 
 _SECTION: Final = re.compile(r"\s*(\[\[?)[ \t]*([^\[\]]{1,200}|.{1,200}?)[ \t]*\]\]?[ \t]*(?:[#;].*)?", re.ASCII)
 _DISABLED: Final = re.compile(r"\s*[#;]+ ?([A-Za-z_][\w.-]*)[ \t]?=(?!=)(.*)", re.ASCII)
+# By far the most lines: a plain key at the line's beginning, and a plain value or none.
+_PLAIN: Final = re.compile(
+    r"([\w.-]++) ?=(?: ?(?:\"([^\"'\\]*+)\"|([^\s\"'&*!|>\[{#%@`,;\\](?:[^\t#;]*[^\s,;#\\])?)))?", re.ASCII
+)
 _TOML_VALUE: Final = re.compile(r"[\"'\[{]|[+-]?[0-9]|true\b|false\b")
 
 
@@ -32,6 +36,12 @@ def sectioned(lines: Lines) -> Node:
     key_indent = -1
     while i < len(lines.bare):
         line = lines.bare[i]
+        if plain := _PLAIN.fullmatch(line):
+            key, quoted, value = plain.groups()
+            tree.begin(i, 1, 0, key, value if quoted is None else quoted)
+            key_indent = 0
+            i += 1
+            continue
         said = line.strip(" \t")
         indent = len(line) - len(line.lstrip(" \t"))
         header = _SECTION.fullmatch(line) if said[:1] == "[" else None
@@ -40,7 +50,6 @@ def sectioned(lines: Lines) -> Node:
         elif said[0] in "#;" and not _disabled(line):
             tree.comment(i)
         elif header and (toml or indent == 0 or key_indent < 0 or indent <= key_indent):
-            tree.close(0)
             node = tree.begin(i, 0, indent, header[2], None, header[2] if header[1] == "[[" else "")
             node.tag = lines.span(i)
             key_indent = -1
@@ -63,7 +72,6 @@ def _continue(tree: Tree, i: int, indent: int, said: str) -> None:
 
 
 def _assignment(tree: Tree, i: int, indent: int, line: str, toml: bool) -> int:
-    tree.close(1)
     disabled = _disabled(line)
     if disabled:
         tree.begin(i, 1, indent, disabled[1], None).disabled = True
@@ -144,7 +152,6 @@ def _braced_line(tree: Tree, i: int, depth: int, said: str, going: bool) -> tupl
         tree.go_on(i)
         tree.open[-1][1].value = None
         return i, depth
-    tree.close(depth)
     listed = said[0] in "\"'" and "=" not in said
     key, value = (said, None) if net > 0 else _directive(said)
     node = tree.begin(i, depth, column, key, value)
@@ -195,7 +202,6 @@ def flat(lines: Lines) -> Node:
         if said and not disabled and said[0] in "#;!":
             tree.comment(i)
         elif said:
-            tree.close(0)
             column = len(line) - len(line.lstrip(" \t"))
             if requirements:
                 node = _requirement(tree, i, column, said)

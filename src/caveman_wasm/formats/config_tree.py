@@ -6,7 +6,7 @@ Nothing here recurses, and what is never closed (a quote, a bracket) is looked f
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from itertools import accumulate, count
 from operator import add
 from typing import Final
@@ -30,12 +30,10 @@ class Node:
     a document is made of very many nodes.
     """
 
-    __slots__ = ("__dict__", "key", "kids", "parent", "sort", "start", "stop", "value")
+    __slots__ = ("__dict__", "fixed", "key", "kids", "pinned", "sort", "start", "stop", "value")
 
     notes: Sequence[Span] = ()
     texts: Sequence[Span] = ()
-    fixed: bool = False
-    pinned: bool = False
     disabled: bool = False  # commented out
     far: bool = False  # it, or something in it, differs from what is elsewhere of its name
     tag: Span | None = None
@@ -43,11 +41,10 @@ class Node:
     def __init__(self, start: int, stop: int, key: str = "", value: str | None = None, sort: str = "") -> None:
         self.start, self.stop = start, stop
         self.key, self.value, self.sort = key, value, sort
-        self.parent: Node | None = None
         self.kids = _NONE
+        self.fixed = self.pinned = False
 
     def add(self, kid: Node) -> Node:
-        kid.parent = self
         if self.kids:
             self.kids.append(kid)
         else:
@@ -97,33 +94,26 @@ class Tree:
             self.open.pop()[1].stop = self.end
 
     def begin(self, i: int, depth: int, column: int, key: str, value: str | None, sort: str = "") -> Node:
-        """Opens a node at ``column`` of line ``i``, with the comments that wait for it."""
-        node = Node(self.lines.at[i] + column, self.lines.end(i), key, value, sort)
+        """Closes what is as deep and opens a node at ``column`` of line ``i``, with the comments that wait for it."""
+        opened, end, at = self.open, self.end, self.lines.at[i]
+        while opened[-1][0] >= depth:
+            opened.pop()[1].stop = end
+        stop = at + len(self.lines.bare[i].rstrip(" \t"))
+        node = Node(at + column, stop, key, value, sort)
         if self.waiting:
             self._head_comments()
             if self.waiting:
                 node.start = self.lines.span(self.waiting[0])[0]
                 node.notes = self._notes()
                 self.waiting = []
-        self.open[-1][1].add(node)
-        self.open.append((depth, node))
-        if node.stop > self.end:
-            self.end = node.stop
-        return node
-
-    def setting(self, i: int, depth: int, column: int, key: str, value: str | None) -> Node:
-        """`close` and `begin` for a line that ends without blanks."""
-        if self.waiting:
-            self.close(depth)
-            return self.begin(i, depth, column, key, value)
-        opened = self.open
-        while opened[-1][0] >= depth:
-            opened.pop()[1].stop = self.end
-        at = self.lines.at[i]
-        node = Node(at + column, at + len(self.lines.bare[i]), key, value)
-        opened[-1][1].add(node)
+        around = opened[-1][1]
+        if around.kids:
+            around.kids.append(node)
+        else:
+            around.kids = [node]
         opened.append((depth, node))
-        self.end = node.stop
+        if stop > end:
+            self.end = stop
         return node
 
     def _head_comments(self) -> None:
@@ -239,11 +229,12 @@ def bracketed(tree: Tree, i: int, depth: int, node: Node) -> int:
 _COMMA: Final = re.compile(r",[ \t]*(?:#[^\r\n]*)?\Z")
 
 
-def walk(root: Node) -> Iterator[Node]:
-    """Every node below ``root``, parents first."""
-    waiting = [root]
+def walk(root: Node) -> list[Node]:
+    """``root`` and every node below it, parents first."""
+    found, waiting = [], [root]
     while waiting:
         node = waiting.pop()
-        yield node
+        found.append(node)
         if node.kids:
-            waiting.extend(reversed(node.kids))
+            waiting += node.kids[::-1]
+    return found

@@ -43,21 +43,27 @@ def _yaml_key(said: str) -> tuple[str, str] | None:
     return said[:at].rstrip(" "), said[at + 1 :].strip(" \t")
 
 
+class _Plain(dict[str, tuple[int, int, str, str | None] | None]):
+    """Of a plain line its column, the column of the key behind a dash or 0, the key and the value; else None."""
+
+    def __missing__(self, line: str) -> tuple[int, int, str, str | None] | None:
+        found = self[line] = None if (m := _PLAIN.fullmatch(line)) is None else (m.end(1), max(m.end(2), 0), m[3], m[4])
+        return found
+
+
 def indented(lines: Lines, spaced: bool) -> Node:
     """YAML. ``spaced``: lines are ``key value`` too, as in lock files, rather than the rest of the value above."""
-    tree, i, bare = Tree(lines), 0, lines.bare
+    tree, i, bare, known = Tree(lines), 0, lines.bare, _Plain()
     several = bare[0].startswith("---") or lines.newline + "---" in lines.text
     while i < len(bare):
         line = bare[i]
-        if not tree.going and (plain := _PLAIN.fullmatch(line)):
-            indent, dash, key, value = plain.groups()
-            column = len(indent)
-            if dash:
+        if not tree.going and (plain := known[line]):
+            column, dashed, key, value = plain
+            if dashed:
                 _item(tree, i, column)
-                column += len(dash)
-                tree.setting(i, 2 * column + 2, column, key, value).fixed = True
+                tree.begin(i, 2 * dashed + 2, dashed, key, value).fixed = True
             else:
-                tree.setting(i, 2 * column + 2, column, key, value)
+                tree.begin(i, 2 * column + 2, column, key, value)
             i += 1
             continue
         said = line.lstrip(" \t")
@@ -74,13 +80,12 @@ def indented(lines: Lines, spaced: bool) -> Node:
 
 
 def _document(tree: Tree, i: int) -> int:
-    tree.close(0)
     if tree.lines.bare[i] == "...":
+        tree.close(0)
         tree.go_on(i)
-        return i + 1
-    tree.waiting = []
-    tree.begin(i, -1, 0, "", None, "---")
-    tree.open[-1] = (0, tree.open[-1][1])
+    else:
+        tree.waiting = []
+        tree.begin(i, 0, 0, "", None, "---")
     return i + 1
 
 
@@ -97,7 +102,6 @@ def _yaml_line(tree: Tree, i: int, column: int, said: str, spaced: bool) -> int:
         return i + 1
     tree.going = 0
     if said.startswith("? "):
-        tree.close(2 * column + 2)
         tree.begin(i, 2 * column + 2, column, said[2:], None)
         return i + 1
     if said.startswith(": "):  # the value of such a key
@@ -115,7 +119,6 @@ def _yaml_line(tree: Tree, i: int, column: int, said: str, spaced: bool) -> int:
         pair = found[1].strip('"'), found[2] or ""
         locked = _LOCKED.fullmatch(pair[1])
     if pair is not None:
-        tree.close(2 * column + 2)
         node = tree.begin(i, 2 * column + 2, column, *pair)
         node.fixed = opened > 0
         if locked:
