@@ -35,6 +35,7 @@ class Hook:
         self.rows: dict[str, tuple[dict[str, Any], bytes, bytes | None]] = {}
         self.epoch = "first"
         self.before_put: Callable[[], Awaitable[str | None]] | None = None
+        self.before_get = lambda: None
         self.gets = 0
 
     async def open(self, max_bytes: int) -> list[Any]:
@@ -52,6 +53,7 @@ class Hook:
 
     async def get(self, id: str) -> list[Any]:
         self.gets += 1
+        self.before_get()
         if id not in self.rows:
             return ['{"value": null}']
         head, data, metadata = self.rows[id]
@@ -254,7 +256,10 @@ async def test_what_the_hook_holds_leaves_the_dict_and_is_still_reachable() -> N
     try:
         names = [(await compress(door, payload))[0]["recoveryHandle"] for payload in payloads]
         assert door._store.stats().storage_bytes <= durable.CACHE
+        beside = []
+        hook.before_get = lambda: beside.append(door._store.stats().storage_bytes)
         assert [await retrieve(door, name) for name in names] == payloads
+        assert max(beside) <= durable.CACHE - len(payloads[0])  # there is room before it comes
         assert door._store.stats().storage_bytes <= durable.CACHE
     finally:
         durable.CACHE = limit  # type: ignore[misc]

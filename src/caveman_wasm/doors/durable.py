@@ -39,7 +39,7 @@ from caveman_wasm.store.checks import (
 
 __all__ = ["Durable", "Hook", "JsBytes"]
 
-CACHE: Final = 8 * 1024 * 1024  # bytes of durable payload that stay in the dict; the hook has the others within ms
+CACHE: Final = 4 * 1024 * 1024  # bytes of durable payload that stay in the dict; the hook has the others within ms
 
 
 class JsBytes(Protocol):
@@ -146,6 +146,8 @@ class Durable:
         """
         given = None
         if not self._store.holds(name) or (is_object_id(name) and name in self._index):
+            if name in self._index:
+                self._shrink(CACHE - self._index[name].size)  # before it comes, twice
             head, *parts = await self._ask("get", name)
             if head is not None:
                 data, *rest = (part.to_bytes() for part in parts if part is not None)
@@ -283,11 +285,15 @@ class Durable:
     # ------------------------------------------------------------ the dict
 
     def _use(self, name: str) -> None:
-        """``name`` is durable and was used last; those used longest ago leave the dict when it is too large."""
+        """``name`` is durable and was used last: the others make room for it."""
         self._resident.pop(name, None)
+        self._shrink(CACHE)
         self._resident[name] = None
-        for oldest in list(self._resident)[:-1]:
-            if self._store.stats().storage_bytes <= CACHE:
+
+    def _shrink(self, most: int) -> None:
+        """Those that were used longest ago leave the dict, until it has ``most`` bytes or the rest is under way."""
+        for oldest in list(self._resident):
+            if self._store.stats().storage_bytes <= most:
                 return
             if oldest not in self._pending:
                 del self._resident[oldest]
