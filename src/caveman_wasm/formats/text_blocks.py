@@ -53,7 +53,7 @@ class Lines:
     def __init__(self, text: str, start: int, newline: str) -> None:
         self.text = text
         lines = text[start:].split(newline)
-        self.at = list(accumulate(map(len, lines), lambda a, n: a + n + len(newline), initial=start))
+        self.at = list(accumulate(map(len(newline).__add__, map(len, lines)), initial=start))
         self.gap = len(newline)
         self.bare = [line.rstrip("\r") for line in lines] if "\r" in text else lines
         self.blank = [not line.strip(SPACE) for line in self.bare]
@@ -137,10 +137,15 @@ def _level(rules: dict[str, int], sign: str) -> int:
     return rules.setdefault(sign, min(len(rules) + 1, 6))
 
 
+_CAPITALS: Final = b"ABCDEFGHIJKLMNOPQRSTUVWXYZ"
+_NO_LETTERS: Final = bytes(set(range(256)) - set(_CAPITALS + _CAPITALS.lower()))
+
+
 def _is_title(line: str) -> bool:
     """A line that stands alone and shouts, or is numbered as chapters are."""
-    letters = [c for c in line if c.isascii() and c.isalpha()]
-    shouts = len(letters) >= 3 and line[-1] not in ",;|" and sum(map(str.isupper, letters)) * 5 >= len(letters) * 4
+    letters = line.encode("latin-1").translate(None, _NO_LETTERS)
+    capitals = len(letters) - len(letters.translate(None, _CAPITALS))
+    shouts = len(letters) >= 3 and line[-1] not in ",;|" and capitals * 5 >= len(letters) * 4
     return shouts or _NUMBERED.match(line) is not None
 
 
