@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Hashable, Sequence
 from dataclasses import dataclass, field
-from itertools import chain
+from itertools import chain, compress
 from math import isfinite
 from typing import Any, Final, TypeVar
 
@@ -71,17 +71,22 @@ class _Field:
             self.where += range(start, start + len(values))
             return
         distinct = set(values) - {ABSENT}
-        measured = {v: float(v) for v in distinct if isinstance(v, kind) and NUMBER.fullmatch(v)}
-        strange = distinct - measured.keys()
-        if len(strange) + len(self.strange) > STRANGE:
-            self.numbers, self.strange = None, {}
-            return
+        measured: dict[Value, float] = {}
+        strange: list[Value] = []
+        for v in distinct:
+            if isinstance(v, kind) and NUMBER.fullmatch(v):
+                measured[v] = float(v)
+            else:
+                strange.append(v)
+                if len(strange) + len(self.strange) > STRANGE:
+                    self.numbers, self.strange = None, {}
+                    return
         for v in strange:
             self.strange.setdefault(v, [start + values.index(v), 0])[1] += values.count(v)
-        for i, v in enumerate(values, start):
-            if v in measured:
-                self.numbers.append(measured[v])
-                self.where.append(i)
+        if measured:
+            there = list(map(measured.__contains__, values))
+            self.numbers += map(measured.__getitem__, compress(values, there))
+            self.where += compress(range(start, start + len(values)), there)
 
     def rare(self, n: int) -> list[list[int]]:
         """(first index, count) of the values that occur once, or hardly ever, where others occur often."""
@@ -93,6 +98,8 @@ class _Field:
 
 def _counted(table: _Table[_K], start: int, values: Sequence[_K], most: int) -> _Table[_K] | None:
     """``table`` with ``values`` counted in; None when it has more than ``most``."""
+    if len(values) > 2 * most and len(set(values[: 2 * most])) > most:
+        return None
     counts = Counter(values)
     if len(counts) > most:
         return None
@@ -113,8 +120,9 @@ def survey(reader: Reader, n: int) -> Survey:
     failures: dict[str, list[int]] = {}
     for start in range(0, n, CHUNK):
         stop = min(start + CHUNK, n)
-        _read_fields(fields, reader, start, stop)
-        _read_kinds(kinds, shapes, reader, start, stop)
+        if n > 2:  # else both are ends
+            _read_fields(fields, reader, start, stop)
+            _read_kinds(kinds, shapes if n >= FAMILY else None, reader, start, stop)
         labels = reader.failures(start, stop)
         for i, label in enumerate(labels, start) if any(labels) else ():
             if label:
@@ -134,18 +142,18 @@ def _read_fields(fields: dict[str, _Field], reader: Reader, start: int, stop: in
 
 def _read_kinds(
     kinds: list[_Table[str]],
-    shapes: list[_Table[tuple[str, str]]],
+    shapes: list[_Table[tuple[str, str]]] | None,
     reader: Reader,
     start: int,
     stop: int,
 ) -> None:
     levels = reader.kinds(start, stop)
-    while len(kinds) < len(levels):
-        kinds.append({})
-        shapes.append({})
+    for some in (kinds, shapes):
+        if some is not None:
+            some += [{} for _ in levels[len(some) :]]
     for level, labels in enumerate(levels):
         _counted(kinds[level], start, labels, stop)
-        if level + 1 < len(levels):
+        if shapes is not None and level + 1 < len(levels):
             _counted(shapes[level], start, list(zip(labels, levels[-1], strict=True)), stop)
 
 
@@ -198,7 +206,7 @@ def _extremes(fields: dict[str, _Field]) -> list[int]:
     for name, column in fields.items():
         if not column.numbers or len(column.numbers) < 4 or is_identifier(name):
             continue
-        finite = sorted(v for v in column.numbers if isfinite(v))
+        finite = sorted(filter(isfinite, column.numbers))
         if not finite:
             continue
         low, high = finite[len(finite) // 4], finite[-1 - len(finite) // 4]
