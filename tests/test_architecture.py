@@ -29,7 +29,7 @@ LAYERS = [
         "selectors",
     ],
     ["cutting", "engine", "registry"],
-    ["check_fields", "check_places"],
+    ["check_fields", "check_places", "check_tables"],
     ["check_claims"],
     ["check", "evals"],
     ["tools", "messages"],

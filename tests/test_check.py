@@ -14,7 +14,8 @@ from hypothesis import strategies as st
 
 from caveman_wasm import Engine, Recovery, cutting, open_memory
 from caveman_wasm.check import Options, Report, check_payload, check_record, check_result
-from caveman_wasm.check_fields import LogUnit, RowUnit, SaidUnit, TagUnit, said_unit, table
+from caveman_wasm.check_fields import LogUnit, RowUnit, SaidUnit, TagUnit, said_unit
+from caveman_wasm.check_tables import table
 from caveman_wasm.facts import facts as true_facts
 from caveman_wasm.model import Run
 

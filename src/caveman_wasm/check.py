@@ -21,20 +21,9 @@ from typing import Any, Final
 
 from caveman_wasm import cutting, markers
 from caveman_wasm.check_claims import examine, uncovered
-from caveman_wasm.check_fields import (
-    RECORD,
-    JsonUnit,
-    LogUnit,
-    Table,
-    TagUnit,
-    ToolUnit,
-    Unit,
-    cells,
-    record_head,
-    said_unit,
-    table,
-)
+from caveman_wasm.check_fields import JsonUnit, LogUnit, TagUnit, ToolUnit, Unit, said_unit
 from caveman_wasm.check_places import Part, Stand, cuts_of
+from caveman_wasm.check_tables import RECORD, Table, cells, record_head, table
 from caveman_wasm.engine import Engine
 from caveman_wasm.model import Document, Marker, Result, plain, raw, source
 from caveman_wasm.store import open_memory
