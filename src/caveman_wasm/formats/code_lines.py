@@ -10,7 +10,6 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
-from functools import lru_cache
 from itertools import accumulate
 from typing import Final
 
@@ -40,18 +39,19 @@ class Source:
     def __init__(self, text: str, newline: str, language: Language) -> None:
         self.text, self.language = text, language
         lines = text.split(newline)
-        self.at = list(accumulate(map((1).__add__, map(len, lines)), initial=0))
+        self.at = [*accumulate([len(line) + 1 for line in lines], initial=0)]
         self.lines = [line.rstrip("\r") for line in lines] if "\r" in text else lines
         masked, self.inside = _mask(text if newline == "\n" else text.replace(newline, "\n"), language)
         self.masked = [line.strip(SPACE) for line in masked.split("\n")]
         self.words = [line.strip(SPACE)[:400] for line in self.lines]
         self.blank = [not said for said in self.words]
         self.comment = [m[:1] == COMMENT and not m.strip(_GAP) for m in self.masked]
-        wide = map(str.expandtabs, self.lines) if "\t" in text else self.lines
+        wide = [line.expandtabs() for line in self.lines] if "\t" in text else self.lines
         self.indents = [len(line) - len(line.lstrip(" \t")) for line in wide]
-        effects = list(map(_effect, raw(masked).translate(None, _NO_BRACKETS).decode().split("\n")))
+        known = _Effects()
+        effects = [known[brackets] for brackets in raw(masked).translate(None, _NO_BRACKETS).decode().split("\n")]
         self.opens = [effect[2] for effect in effects]
-        before = accumulate((end for _, end, _ in effects), initial=0)
+        before = accumulate([effect[1] for effect in effects], initial=0)
         self.lows = [depth + low for depth, (low, _, _) in zip(before, effects, strict=False)]
         self.levels = _levels(self, effects)
         self.following = self._following()
@@ -76,6 +76,7 @@ class Source:
     def size(self, first: int, last: int) -> int:
         return self.at[last - 1] + len(self.lines[last - 1]) - self.at[first] if last > first else 0
 
+
 def _mask(text: str, language: Language) -> tuple[str, list[bool]]:
     """The text with comments and strings blotted out, and for each line whether it begins inside of one."""
     inside = [False] * (text.count("\n") + 1)
@@ -97,9 +98,15 @@ def _mask(text: str, language: Language) -> tuple[str, list[bool]]:
     return language.skip.sub(blotted, text), inside
 
 
-@lru_cache(maxsize=4096)  # a line's brackets may be anything
+class _Effects(dict[str, tuple[int, int, str]]):
+    """Of a line's brackets the least depth, the depth after them (both relative), and the last one left open."""
+
+    def __missing__(self, brackets: str) -> tuple[int, int, str]:
+        found = self[brackets] = _effect(brackets)
+        return found
+
+
 def _effect(brackets: str) -> tuple[int, int, str]:
-    """Least depth within a line, depth after it (both relative), and the last bracket left open."""
     depth = low = 0
     opened: list[str] = []
     for bracket in brackets[:400]:
