@@ -85,7 +85,7 @@ class _Cutter:
     def _kind(self, item: Item, declares: bool, size: int) -> Literal["", "imports", "definition", "constants"]:
         if item.code == item.last:
             return ""
-        said = self.source.word(self._head(item))
+        said = self.source.words[self._head(item)]
         if self.language.imports.match(said):
             return "imports"
         if self.language.definition.match(said):
@@ -94,14 +94,14 @@ class _Cutter:
 
     def _defining(self, item: Item) -> str:
         """The line that defines something, '' where a statement does not."""
-        said = self.source.word(self._head(item)) if item.rails else ""
+        said = self.source.words[self._head(item)] if item.rails else ""
         defines = self.language.definition.match(said) or self.language.constant.match(said)
         return said if defines and not self.language.imports.match(said) else ""
 
     def _head(self, item: Item) -> int:
         """The line that says what a statement is: its first one below the decorators."""
         for rail in item.rails:
-            said = self.source.word(rail)
+            said = self.source.words[rail]
             if not self.language.decorator.match(said) and said[:1] not in ")]}":
                 return rail
         return item.rails[0]
@@ -152,7 +152,7 @@ class _Cutter:
         """The rest of a string that documents what it stands in, and the line after it."""
         source = self.source
         first = source.next(first)
-        if first >= last or not _DOC.match(source.word(first)):
+        if first >= last or not _DOC.match(source.words[first]):
             return [], first
         if source.masked[first].strip("rRuUbB " + STRING + COMMENT):
             return [], first  # a string that something is done with
@@ -164,10 +164,12 @@ class _Cutter:
     def comment(self, first: int, last: int, heading: str) -> list[Group]:
         """What follows the first line with words in it, less the closing line: paragraphs; a licence is one unit."""
         source = self.source
+        if first >= last:
+            return []
         head = first
         while head < last and not _WORDY.search(source.lines[head]):
             head += 1
-        stop = last - 1 if last > first and _CLOSES_COMMENT.match(source.lines[last - 1]) else last
+        stop = last - 1 if _CLOSES_COMMENT.match(source.lines[last - 1]) else last
         head = source.next(head + 1)
         if head >= stop or source.size(head, stop) <= SMALL:
             return []
@@ -198,11 +200,12 @@ class _Cutter:
         source = self.source
         starts: list[int] = []
         stops: list[int] = []
-        telling = 0
         mixed = False
         children: dict[int, list[Group]] = {}
-        for item in items_of(source, first, last):
-            inside = self.parts(item, heading, depth) if self._enters(item) else []
+        size = source.size(first, last)
+        worth = WORTH if size and _TELLING.search(source.text, *source.span(first, last)) else 0
+        for item in items_of(source, first, last) if size > NESTED else [Item(first, first, last, [])]:
+            inside = self.parts(item, heading, depth) if size > NESTED and self._enters(item) else []
             if inside:
                 children[len(starts)] = inside
                 mixed = True
@@ -213,13 +216,14 @@ class _Cutter:
             for i in range(item.first, item.last):
                 if source.blank[i]:
                     continue
-                if len(source.lines[i]) > LONG_LINE:
+                line = source.lines[i]
+                if len(line) > LONG_LINE:
                     children[len(starts)] = self.pieces(i, heading)
-                elif telling < WORTH and _TELLING.search(source.lines[i]):
+                elif worth and _TELLING.search(line):
                     children[len(starts)] = _later(*source.span(i, i + 1), "lines", 2)
-                    telling += 1
+                    worth -= 1
                 starts.append(source.at[i])
-                stops.append(source.at[i] + len(source.lines[i]))
+                stops.append(source.at[i] + len(line))
         noun = "parts" if mixed else "lines"
         group = Group(starts, stops, "outline", noun, heading=heading, children=children)
         return [group] if starts else []
@@ -228,7 +232,7 @@ class _Cutter:
         size = self.source.size(item.first, item.last)
         if size <= NESTED or item.code == item.last:
             return False
-        return size > LONG_BLOCK or self.language.definition.match(self.source.word(self._head(item))) is not None
+        return size > LONG_BLOCK or self.language.definition.match(self.source.words[self._head(item)]) is not None
 
     def lines(self, first: int, last: int, heading: str, pinned: int = 0) -> Group:
         source = self.source
@@ -259,7 +263,7 @@ class _Cutter:
             rows = [i for i in range(item.code + 1, item.last - 1) if not source.blank[i]]
         else:
             lines = range(item.code, item.last)
-            rows = [i for i in lines if source.word(i)[:1] == "(" and TUPLE.match(source.lines[i])]
+            rows = [i for i in lines if source.words[i][:1] == "(" and TUPLE.match(source.lines[i])]
             if rows and rows[-1] - rows[0] + 1 != len(rows):
                 return None  # something else stands between
         if len(rows) < ROWS or max(len(source.lines[i]) for i in rows) > 8 * LONG_LINE:
@@ -322,12 +326,12 @@ def _with_rows(group: Group, runs: list[tuple[int, int, str]], text: str) -> Gro
 
 def _joined(source: Source, item: Item, head: int) -> str:
     """The header from line ``head`` through the rails that belong to it, as one line."""
-    said = source.word(head)
+    said = source.words[head]
     for rail in item.rails:
         if rail > head and len(said) < 300 and rail < head + 12:
-            if source.masked[rail][:1] in "}{" or source.language.goes_on.match(source.word(rail)):
+            if source.masked[rail][:1] in "}{" or source.language.goes_on.match(source.words[rail]):
                 break
-            said += " " + source.word(rail)
+            said += " " + source.words[rail]
             if source.opens[rail] == "{":
                 break
     return said

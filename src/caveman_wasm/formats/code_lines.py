@@ -10,7 +10,6 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
-from functools import lru_cache
 from itertools import accumulate
 from typing import Final
 
@@ -22,6 +21,7 @@ __all__ = ["COMMENT", "COPY", "SPACE", "STRING", "Item", "Source", "items_of"]
 SPACE: Final = " \t\r\n\f\v"
 COMMENT: Final = "\x01"  # stands for a comment's characters where structure is looked for
 STRING: Final = "\x02"  # … and for a string's
+_GAP: Final = COMMENT + SPACE
 _NO_BRACKETS: Final = bytes(set(range(256)) - set(b"()[]{}\n"))
 _JOINS: Final = re.compile(r"(?:where|throws|noexcept|const|override|->|=>|[.:?&|+=)])", re.ASCII)
 _OPEN_END: Final = re.compile(r"[\w*&>=]$", re.ASCII)
@@ -34,22 +34,24 @@ COPY: Final = re.compile(r"copy\s+[^;]*from\s+stdin\b[^;]*;", re.ASCII | re.IGNO
 
 class Source:
     """The lines of a text. ``levels[i]`` is line i's depth in blocks, ``opens[i]`` the
-    bracket it leaves open ('' for none), ``lows[i]`` the least depth of brackets in it."""
+    bracket it leaves open ('' for none), ``lows[i]`` the least depth of brackets in it, ``words[i]`` what it says."""
 
     def __init__(self, text: str, newline: str, language: Language) -> None:
         self.text, self.language = text, language
         lines = text.split(newline)
-        self.at = list(accumulate(map((1).__add__, map(len, lines)), initial=0))
+        self.at = [*accumulate([len(line) + 1 for line in lines], initial=0)]
         self.lines = [line.rstrip("\r") for line in lines] if "\r" in text else lines
         masked, self.inside = _mask(text if newline == "\n" else text.replace(newline, "\n"), language)
         self.masked = [line.strip(SPACE) for line in masked.split("\n")]
-        self.blank = [not line.strip(SPACE) for line in self.lines]
-        self.comment = [m[:1] == COMMENT and not m.strip(COMMENT + SPACE) for m in self.masked]
-        wide = map(str.expandtabs, self.lines) if "\t" in text else self.lines
+        self.words = [line.strip(SPACE)[:400] for line in self.lines]
+        self.blank = [not said for said in self.words]
+        self.comment = [m[:1] == COMMENT and not m.strip(_GAP) for m in self.masked]
+        wide = [line.expandtabs() for line in self.lines] if "\t" in text else self.lines
         self.indents = [len(line) - len(line.lstrip(" \t")) for line in wide]
-        effects = list(map(_effect, raw(masked).translate(None, _NO_BRACKETS).decode().split("\n")))
+        known = _Effects()
+        effects = [known[brackets] for brackets in raw(masked).translate(None, _NO_BRACKETS).decode().split("\n")]
         self.opens = [effect[2] for effect in effects]
-        before = accumulate((end for _, end, _ in effects), initial=0)
+        before = accumulate([effect[1] for effect in effects], initial=0)
         self.lows = [depth + low for depth, (low, _, _) in zip(before, effects, strict=False)]
         self.levels = _levels(self, effects)
         self.following = self._following()
@@ -74,36 +76,37 @@ class Source:
     def size(self, first: int, last: int) -> int:
         return self.at[last - 1] + len(self.lines[last - 1]) - self.at[first] if last > first else 0
 
-    def word(self, i: int) -> str:
-        return self.lines[i].strip(SPACE)[:400]
-
 
 def _mask(text: str, language: Language) -> tuple[str, list[bool]]:
     """The text with comments and strings blotted out, and for each line whether it begins inside of one."""
-    pieces, at, inside = [], 0, [False] * (text.count("\n") + 1)
+    inside = [False] * (text.count("\n") + 1)
     line = counted = 0  # newlines before ``counted``
-    for found in language.skip.finditer(text):
-        start, stop = found.span()
-        pieces.append(text[at:start])
+
+    def blotted(found: re.Match[str]) -> str:
+        nonlocal line, counted
         piece = found[0]
         sign = COMMENT if piece.startswith(language.comments) else STRING
-        if "\n" in piece:
-            line += text.count("\n", counted, start)
-            lines, counted = piece.count("\n"), stop
-            whole = lines - piece.endswith("\n")
-            inside[line + 1 : line + 1 + whole] = [True] * whole
-            line += lines
-            pieces.append("\n".join([sign * len(part) for part in piece.split("\n")]))
-        else:
-            pieces.append(sign * (stop - start))
-        at = stop
-    pieces.append(text[at:])
-    return "".join(pieces), inside
+        if "\n" not in piece:
+            return sign * len(piece)
+        line += text.count("\n", counted, found.start())
+        lines, counted = piece.count("\n"), found.end()
+        whole = lines - piece.endswith("\n")
+        inside[line + 1 : line + 1 + whole] = [True] * whole
+        line += lines
+        return "\n".join([sign * len(part) for part in piece.split("\n")])
+
+    return language.skip.sub(blotted, text), inside
 
 
-@lru_cache(maxsize=4096)  # a line's brackets may be anything
+class _Effects(dict[str, tuple[int, int, str]]):
+    """Of a line's brackets the least depth, the depth after them (both relative), and the last one left open."""
+
+    def __missing__(self, brackets: str) -> tuple[int, int, str]:
+        found = self[brackets] = _effect(brackets)
+        return found
+
+
 def _effect(brackets: str) -> tuple[int, int, str]:
-    """Least depth within a line, depth after it (both relative), and the last bracket left open."""
     depth = low = 0
     opened: list[str] = []
     for bracket in brackets[:400]:
@@ -231,10 +234,10 @@ def _statement(source: Source, first: int, code: int, last: int) -> Item:
         source.levels[code],
         [code],
     )
-    decorated = language.decorator.match(source.word(code)) is not None
+    decorated = language.decorator.match(source.words[code]) is not None
     stop, k = code + 1, following[code + 1]
-    if language.name == "sql" and COPY.match(source.word(code)):
-        while k < last and source.word(k) != "\\.":
+    if language.name == "sql" and COPY.match(source.words[code]):
+        while k < last and source.words[k] != "\\.":
             k += 1
         return Item(first, code, min(k + 1, last), rails)
     while k < last:
@@ -244,7 +247,7 @@ def _statement(source: Source, first: int, code: int, last: int) -> Item:
                 rails.append(k)  # closes what a header has opened, after its last parameter
         elif level == base and (decorated or _goes_on(source, rails, k, blank=k > stop)):
             if decorated and not source.comment[k] and source.masked[k][:1] not in ")]}":
-                decorated = language.decorator.match(source.word(k)) is not None
+                decorated = language.decorator.match(source.words[k]) is not None
             rails.append(k)
         else:
             break
@@ -258,7 +261,7 @@ def _goes_on(source: Source, rails: list[int], k: int, *, blank: bool) -> bool:
     language, said, before = source.language, source.masked[k], source.masked[rails[-1]]
     if said[:1] in ")]}":
         return True
-    ended = before.rstrip(COMMENT + SPACE)[-1:]
+    ended = before.rstrip(_GAP)[-1:]
     if said[:1] == "{" and language.blocks == "brackets":
         return ended not in ";}"
     closed = k > rails[-1] + 1 or len(rails) > 1 or language.ends == "never"
@@ -280,4 +283,4 @@ def _still_open(source: Source, rail: int, k: int) -> bool:
     i = k - 1
     while i > rail and (source.blank[i] or source.comment[i]):
         i -= 1
-    return not source.masked[i].rstrip(COMMENT + SPACE).endswith(";") and not source.comment[i]
+    return not source.masked[i].rstrip(_GAP).endswith(";") and not source.comment[i]

@@ -89,10 +89,14 @@ def _read(lines: Lines, body: Counter[str], sign: str) -> tuple[Node, str]:
 
     def like(pattern: re.Pattern[str], signs: str) -> int:
         """How many lines match ``pattern``, which none does without one of ``signs``."""
-        return sum([n for shape, n in body.items() if any(map(shape.__contains__, signs)) and pattern.fullmatch(shape)])
+        likely = [shape for sign in signs for shape in body if sign in shape]
+        return sum([body[shape] for shape in dict.fromkeys(likely) if pattern.fullmatch(shape)])
 
     total = body.total()
-    headers, items = like(_HEADER, "["), sum(n for shape, n in body.items() if shape.lstrip(" ").startswith("- "))
+    headers, items = (
+        like(_HEADER, "["),
+        sum([n for shape, n in body.items() if "- " in shape and shape.lstrip(" ")[:2] == "- "]),
+    )
     if headers and items <= headers:
         return sectioned(lines), ";" if sign == ";" else "#"
     assigned, keyed = like(_ASSIGNED, "="), like(_KEYED, ":")
@@ -295,7 +299,7 @@ class _Builder:
             return "elements"
         if nodes[-1].tag is not None:
             return "tables" if sort else "sections"
-        return "blocks" if records or sum(map(bool, (n.kids for n in nodes))) * 2 > len(nodes) else "settings"
+        return "blocks" if records or len([1 for n in nodes if n.kids]) * 2 > len(nodes) else "settings"
 
 
 def _joined(path: str, node: Node) -> str:

@@ -5,8 +5,6 @@ from __future__ import annotations
 import re
 from functools import lru_cache
 from html.entities import html5
-from itertools import accumulate, chain, compress
-from operator import ne, sub
 from typing import Final
 
 from caveman_wasm.formats.html_page import SPACE
@@ -163,7 +161,13 @@ class Out:
     def rewritten(self) -> Rewritten:
         """The text and the way back; pieces that follow each other in the payload too share one pair."""
         text = "".join(self.pieces)
-        offsets = [0, *accumulate(map(len, self.pieces))][:-1]
-        moved = [*map(sub, self.origins, offsets)]
-        first = [*map(ne, moved, chain([None], moved))]
-        return Rewritten(text + "\n" if text else "", [*compress(offsets, first)], [*compress(self.origins, first)])
+        offsets: list[int] = []
+        origins: list[int] = []
+        at = moved = 0
+        for piece, origin in zip(self.pieces, self.origins, strict=True):
+            if origin - at != moved or not offsets:
+                moved = origin - at
+                offsets.append(at)
+                origins.append(origin)
+            at += len(piece)
+        return Rewritten(text + "\n" if text else "", offsets, origins)

@@ -13,7 +13,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from operator import sub
 from typing import Any, Final
 
 from caveman_wasm.formats.html_tag import LINKED, LINKS, MAINS, NAME, OPEN, OTHER, SIZE, Tag, Tags
@@ -119,7 +118,7 @@ class Page:
         if tag.said:
             self._flat += (">", tag, "", at, number)
         if tag.measured:
-            self.held[number] = [*map(sub, self.counts, self.held[number])]
+            self.held[number] = [now - before for now, before in zip(self.counts, self.held[number], strict=True)]
         if tag.counted == LINKS:
             size, linked = self._links.pop()
             self.counts[LINKED] = linked + self.counts[SIZE] - size

@@ -7,7 +7,9 @@ indentation.
 from __future__ import annotations
 
 import re
+from collections import Counter
 from dataclasses import dataclass, replace
+from itertools import accumulate
 from typing import Final, Literal
 
 __all__ = ["LANGUAGES", "UNKNOWN", "Language", "guess"]
@@ -419,7 +421,7 @@ def guess(text: str) -> Language:
         found = next((language for language in LANGUAGES if language.name == name), None)
         if found:
             return found
-    lines = [line[:300] for line in map(str.strip, head.split("\n")) if line and not _SAID.match(line)]
+    lines = [line[:300] for line in [line.strip() for line in head.split("\n")] if line and not _SAID.match(line)]
     lines = lines[:: len(lines) // LINES + 1]
     best, language = _most_told(lines)
     if shebang or best < max(1, 0.04 * len(lines)):
@@ -432,14 +434,15 @@ def _most_told(lines: list[str]) -> tuple[int, Language]:
 
     The likeliest by every eighth line goes first; what cannot reach it any more is asked no further.
     """
-    few, rest = lines[::8], [line for i, line in enumerate(lines) if i % 8]
-    votes = [sum(map(bool, map(language.tells.match, few))) for language in LANGUAGES]
+    few, rest = lines[::8], Counter([line for i, line in enumerate(lines) if i % 8])
+    votes = [sum([language.tells.match(line) is not None for line in few]) for language in LANGUAGES]
+    left = [*accumulate([-n for n in rest.values()], initial=rest.total())]  # lines from each distinct one on
     best, first = 0, 0
     for i in sorted(range(len(votes)), key=votes.__getitem__, reverse=True):
-        for at in range(0, len(rest), 8):
-            if votes[i] + len(rest) - at < best:
+        for (line, n), after in zip(rest.items(), left, strict=False):
+            if votes[i] + after < best:
                 break
-            votes[i] += sum(map(bool, map(LANGUAGES[i].tells.match, rest[at : at + 8])))
+            votes[i] += n * (LANGUAGES[i].tells.match(line) is not None)
         if votes[i] > best or (votes[i] == best and i < first):
             best, first = votes[i], i
     return best, LANGUAGES[first]

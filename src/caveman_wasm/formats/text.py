@@ -64,7 +64,7 @@ def pieces(text: str, start: int, stop: int, heading: str = "") -> list[Group]:
 def _weighty(text: str, starts: Sequence[int], stops: Sequence[int]) -> list[int]:
     """The first sentence, and the first one after it that decides or warns."""
     low = text[starts[0] : stops[-1]].lower()
-    words = list(filter(low.__contains__, _WEIGHTY_ASCII if low.isascii() else _WEIGHTY))
+    words = [word for word in (_WEIGHTY_ASCII if low.isascii() else _WEIGHTY) if word in low]
     for i in range(1, len(starts) if words else 1):
         if any(map(text[starts[i] : stops[i]].lower().__contains__, words)):
             return [0, i]

@@ -56,7 +56,7 @@ class Lines:
     def __init__(self, text: str, start: int, newline: str) -> None:
         self.text = text
         lines = text[start:].split(newline)
-        self.at = list(accumulate(map(len(newline).__add__, map(len, lines)), initial=start))
+        self.at = [*accumulate([len(line) + len(newline) for line in lines], initial=start)]
         self.gap = len(newline)
         self.bare = [line.rstrip("\r") for line in lines] if "\r" in text else lines
         self.blank = [not line.strip(SPACE) for line in self.bare]

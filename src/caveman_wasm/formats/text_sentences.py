@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from operator import sub
 from typing import Final
 
 from caveman_wasm.model import source
@@ -58,7 +57,7 @@ def sentences(text: str, start: int, stop: int) -> tuple[list[int], list[int]]:
         ends.append(at + len(found[0].rstrip(SPACE)))
         begins.append(found.end())
     ends.append(stop)
-    if max(map(sub, ends, begins)) <= LONG:
+    if max([b - a for a, b in zip(begins, ends, strict=True)]) <= LONG:
         return begins, ends
     parts = [cut(text, a, b) for a, b in zip(begins, ends, strict=True)]
     return [a for starts, _ in parts for a in starts], [b for _, stops in parts for b in stops]

@@ -29,7 +29,10 @@ _SCHEMAS: Final = frozenset(
     " propertyNames not if then else allOf anyOf oneOf contentSchema inputSchema outputSchema input_schema parameters"
     " function functions tools result annotations".split()
 )
-_TOKENS: Final = re.compile(r'"[^"\\]*+(?:\\.[^"\\]*+)*+"|[{}\[\]]|[^\s"{}\[\],:]++', re.DOTALL)  # no commas, no colons
+_STRING: Final = r'"[^"\\]*+(?:\\.[^"\\]*+)*+"'
+_VALUES: Final = re.compile(  # a value, or a bracket, and the key before it
+    rf'((?:{_STRING}\s*+:\s*+)?)({_STRING}|[{{}}\[\]]|[^\s"{{}}\[\],:]++)', re.DOTALL
+)
 # Ends of sentences in the text of a JSON string as it is spelled there; other escapes are passed over whole. Here and
 # below a plain character or a class of them comes first, so that the search skips what cannot begin a match.
 _CLOSED: Final = r"[)\]'\x60]{0,3}(?= (?![a-z]))"
@@ -67,31 +70,28 @@ class Span:
 def json_spans(text: str) -> Span | None:
     """The values of one JSON document; None where it is none. Linear; no recursion."""
     root = top = Span(0, 0, [], [])
-    stack, key, head = [root], "", -1
+    stack, stop = [root], 0
     none: Any = ()  # a value that holds nothing is never written to
-    for token in _TOKENS.finditer(text):
-        said = token[0]
-        first = said[0]
-        if first in "}]":
-            if len(stack) == 1 or (top.keys is None) != (first == "]"):
+    pieces = _VALUES.split(text)
+    for gap, key, said in zip(pieces[::3], pieces[1::3], pieces[2::3], strict=False):
+        head = stop + len(gap)
+        start = head + len(key)
+        stop = start + len(said)
+        if said == "}" or said == "]":
+            if key or len(stack) == 1 or (top.keys is None) != (said == "]"):
                 return None
-            stack.pop().stop = token.end()
+            stack.pop().stop = stop
             top = stack[-1]
             continue
-        start, stop = token.span()
         if top.keys is not None:
-            if head < 0:
-                if first != '"':
-                    return None
-                key, head = said[1:-1], start
-                continue
-            top.keys.append(key)
-            top.heads.append(head)
-            head = -1
-        else:
-            top.heads.append(start)
-        if first in "{[":
-            value = Span(start, stop, [], [], [] if first == "{" else None)
+            if not key:
+                return None
+            top.keys.append(key[1:-2] if key[-2] == '"' else key[1 : key.rindex('"')])
+        elif key:
+            return None
+        top.heads.append(head)
+        if said == "{" or said == "[":
+            value = Span(start, stop, [], [], [] if said == "{" else None)
             stack.append(value)
             top.items.append(value)
             top = value
@@ -106,12 +106,12 @@ def _schemas(span: Span) -> Iterator[Span]:
     while waiting:
         at, named = waiting.pop()
         if at.keys is None:
-            waiting += [(item, False) for item in reversed(at.items)]
+            waiting += [(item, False) for item in reversed(at.items) if item.heads]
             continue
         if not named:
             yield at
-        for key, item in zip(reversed(at.keys), reversed(at.items), strict=True):
-            if named or key in _SCHEMAS or key in _MAPS:
+        for key, item in zip(at.keys[::-1], at.items[::-1], strict=True):
+            if item.heads and (named or key in _SCHEMAS or key in _MAPS):
                 waiting.append((item, not named and key in _MAPS))
 
 
@@ -205,15 +205,18 @@ def _members(schema: Span, gone: set[int]) -> Iterator[tuple[int, int]]:
 def _sentences(text: str, start: int, stop: int) -> list[tuple[int, int, bool]]:
     """The sentences of a description, each with the blank before it, and whether it may go: it states no constraint."""
     found, at, begin = [], start, start
-    for end in [*_END.finditer(text, start, stop), None]:
-        escape = end is not None and end[0][0] == "\\"
-        if end is not None and escape and end[0][1] != "n":
+    for end in _END.finditer(text, start, stop):
+        closed, after = end.span()
+        if text[closed] != "\\":
+            closed = after
+        elif text[closed + 1] != "n":
             continue
-        closed = stop if end is None else end.start() if escape else end.end()
         if closed > begin:
             found.append((at, closed, _CONSTRAINT.search(text, begin, closed) is None))
             at = closed
-        begin = stop if end is None else end.end() + text.startswith(" ", end.end())
+        begin = after + (text[after] == " ")
+    if stop > begin:
+        found.append((at, stop, _CONSTRAINT.search(text, begin, stop) is None))
     return found
 
 
