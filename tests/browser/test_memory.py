@@ -43,7 +43,7 @@ def test_400_mb_are_opened_by_their_index_and_stay_reachable(
             f"at most {most / MB:.0f} MB while {read / MB:.0f} MB are read, {after / MB:.0f} MB when those are collected"
         )
     assert most < 200 * MB
-    assert after < 120 * MB
+    assert after < 80 * MB
     assert kept
 
 

@@ -8,7 +8,6 @@
 
 import type { PyodideAPI } from "pyodide";
 import type { PyCallable, PyProxy } from "pyodide/ffi";
-import { free } from "./bytes.js";
 import { CavemanError, invalidArguments } from "./errors.js";
 
 export interface Booted {
@@ -24,10 +23,10 @@ interface Made {
   /** SHA-256 of pyodide-lock.json, which names the wheel by its hash. */
   readonly lock: string;
   readonly sha256: string;
-  /** How many bytes it has, unpacked and as it is sent. */
-  readonly bytes: number;
+  /** How many bytes are sent, and how many of Pyodide's own come before the memory. */
   readonly packed: number;
-  /** How many bytes of memory it makes, and how many of those are not zero when the WebAssembly begins. */
+  readonly head: number;
+  /** How many bytes of memory it makes, and after how many of those all is zero when the WebAssembly begins. */
   readonly memory: number;
   readonly data: number;
 }
@@ -130,7 +129,7 @@ async function fromSnapshot(
   const lock = bytes(new URL("pyodide-lock.json", folder));
   const gunzip = new DecompressionStream("gzip");
   const packed = arriving(fetched(new URL("snapshot.bin", folder)), made, gunzip.writable.getWriter(), progress);
-  const unpacked = made.then(({ bytes }) => filled(new Uint8Array(bytes), gunzip.readable));
+  const unpacked = all(gunzip.readable);
   const ready = Promise.all([unpacked, requireMatch(made, runtime.version, lock, packed)]); // used only if both succeed
   const loading = runtime.loadPyodide({
     indexURL: folder.href,
@@ -140,7 +139,7 @@ async function fromSnapshot(
     _loadSnapshot: new Uint8Array(), // that there is one; below it is restored
     createPyodideModule: async (settings) => {
       const about = await made;
-      let first!: Uint32Array;
+      let first: Uint32Array | undefined;
       const instantiate = settings.instantiateWasm!;
       const instantiateWasm: typeof instantiate = (imports, receive) => {
         instantiateCompiled(compiled, imports);
@@ -154,11 +153,11 @@ async function fromSnapshot(
       const { API, HEAP8 } = module as unknown as Inside;
       const { restoreSnapshot } = API;
       API.restoreSnapshot = () => {
-        const head = new Uint32Array(snapshot.buffer, 0, 2)[1]!; // bytes before the memory
-        const said = restoreSnapshot(snapshot.subarray(0, head));
-        restore(snapshot.subarray(head), first, new Uint32Array(HEAP8.buffer, 0, about.memory / 4));
+        const take = taking(snapshot.splice(0)); // Pyodide keeps hold of this function's surroundings: nothing large stays there
+        const said = restoreSnapshot(take(new Uint8Array(about.head)));
+        restore(take, first!, new Uint8Array(HEAP8.buffer, 0, about.memory));
         API.restoreSnapshot = restoreSnapshot;
-        for (const used of [snapshot, first]) free(used);
+        first = undefined;
         return said;
       };
       return module;
@@ -192,24 +191,44 @@ function beginning(own: WebAssembly.Memory, { memory, data }: Made): Uint32Array
   return new Uint32Array(own.buffer.slice(0, data));
 }
 
-const PAGE = 1024 / 4; // words
+const PAGE = 1024;
 
 /**
- * Makes `memory` the snapshot's, which is written as its difference from `first`, in those pages that have one (see
- * snapshot.mjs). What is as it should be is left alone: most of it is zero, and takes no memory before it is written to.
+ * Makes `memory` the snapshot's, which is written as its difference from what was `first` there, of those pages that have
+ * one (see snapshot.mjs). What is zero already is left alone: it takes no memory before it is written to.
  */
-function restore(snapshot: Uint8Array<ArrayBuffer>, first: Uint32Array, memory: Uint32Array): void {
-  const differs = snapshot.subarray(0, memory.length / PAGE);
-  const differences = new Uint32Array(snapshot.buffer, snapshot.byteOffset + differs.length);
-  let from = 0;
-  for (let page = 0; page < differs.length; page++) {
-    const start = page * PAGE;
-    const begun = start < first.length;
-    for (let at = start; at < start + PAGE; at++) {
-      const word = (begun ? first[at]! : 0) ^ (differs[page] ? differences[from++]! : 0);
-      if (memory[at] !== word >>> 0) memory[at] = word;
-    }
+function restore(take: Take, first: Uint32Array, memory: Uint8Array<ArrayBuffer>): void {
+  const differs = take(new Uint8Array(memory.length / PAGE));
+  for (let page = 0, end; page < differs.length; page = end) {
+    for (end = page + 1; differs[end] === differs[page]; ) end++;
+    const run = memory.subarray(page * PAGE, end * PAGE);
+    if (differs[page]) take(run);
+    else clear(new Uint32Array(run.buffer, run.byteOffset, run.length / 4));
   }
+  const begun = new Uint32Array(memory.buffer, 0, first.length);
+  for (let at = 0; at < first.length; at++) begun[at]! ^= first[at]!;
+}
+
+function clear(words: Uint32Array): void {
+  for (let at = 0; at < words.length; at++) if (words[at] !== 0) words[at] = 0;
+}
+
+/** Fills `room` with what comes next. */
+type Take = (room: Uint8Array<ArrayBuffer>) => Uint8Array<ArrayBuffer>;
+
+function taking(pieces: readonly Uint8Array[]): Take {
+  let number = 0;
+  let from = 0;
+  return (room) => {
+    for (let at = 0; at < room.length; ) {
+      const part = pieces[number]!.subarray(from, from + room.length - at);
+      room.set(part, at);
+      at += part.length;
+      from += part.length;
+      if (from === pieces[number]!.length) [number, from] = [number + 1, 0];
+    }
+    return room;
+  };
 }
 
 /** Only there may a request block, which a late import needs. */
@@ -267,30 +286,27 @@ async function arriving(
   progress: Progress,
 ): Promise<Uint8Array<ArrayBuffer>> {
   const [{ body }, { packed: total }] = await Promise.all([sent, made]);
-  const whole = await filled(new Uint8Array(total), body!, (piece, loaded) => {
+  let loaded = 0;
+  const pieces = await all(body!, (piece) => {
     unpacking.write(piece).catch(quiet); // who reads there is told
-    progress(loaded, total);
+    progress((loaded += piece.length), total);
   });
   unpacking.close().catch(quiet);
-  return whole;
+  return taking(pieces)(new Uint8Array(total));
 }
 
-/** `room` with all of a stream, which is exactly as long; `took` is told of each piece there, and where it ends. */
-async function filled(
-  room: Uint8Array<ArrayBuffer>,
-  stream: ReadableStream<Uint8Array>,
-  took = quiet as (piece: Uint8Array<ArrayBuffer>, end: number) => void,
-): Promise<Uint8Array<ArrayBuffer>> {
-  const pieces = stream.getReader();
-  let at = 0;
-  for (let next = await pieces.read(); !next.done; next = await pieces.read()) {
-    const begin = at;
-    room.set(next.value, begin);
-    at += next.value.length;
-    took(room.subarray(begin, at), at);
+/** All of a stream; `took` is told of each piece. */
+async function all(
+  stream: ReadableStream<Uint8Array<ArrayBuffer>>,
+  took = quiet as (piece: Uint8Array<ArrayBuffer>) => void,
+): Promise<Uint8Array<ArrayBuffer>[]> {
+  const pieces: Uint8Array<ArrayBuffer>[] = [];
+  const reader = stream.getReader();
+  for (let next = await reader.read(); !next.done; next = await reader.read()) {
+    pieces.push(next.value);
+    took(next.value);
   }
-  if (at !== room.length) throw new Error("the snapshot is not whole");
-  return room;
+  return pieces;
 }
 
 const text = (utf8: Uint8Array): string => new TextDecoder().decode(utf8);

@@ -62,14 +62,6 @@ async function blobBytes(blob: Blob): Promise<Uint8Array<ArrayBuffer>> {
   }
 }
 
-/**
- * Gives the memory of bytes back that nobody reads any more (ES2024): the collector is in no hurry about it. Only for
- * what was made here: of what the platform made or was shown (a stream's pieces, messages, digests) it keeps hold, and
- * the collector would no longer know how much that is.
- */
-export const free = ({ buffer }: Uint8Array | Uint32Array): void =>
-  void (buffer as { transfer?: (size: number) => unknown }).transfer?.(0);
-
 /** UTF-8, and a lone surrogate as the three bytes that Python's `surrogatepass` gives it. */
 export function encodeText(text: string): Uint8Array<ArrayBuffer> {
   const encoder = new TextEncoder();
