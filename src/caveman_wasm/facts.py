@@ -21,7 +21,7 @@ import re
 from collections import Counter
 from collections.abc import Collection, Iterable, Sequence
 from decimal import Context, Decimal, Inexact, localcontext
-from functools import cached_property
+from functools import cached_property, lru_cache
 from typing import Final, TypeVar
 
 from caveman_wasm.model import Number, Reader, Run, Value
@@ -66,6 +66,7 @@ _STAMP: Final = re.compile(
     r"[12][0-9]{3}-[01][0-9]-[0-3][0-9]"
     r"(?:[T ][0-2][0-9]:[0-5][0-9](?::[0-6][0-9](?:[.,][0-9]{1,9})?)?(?:Z|[+-][0-9:]{5,6})?)?"
 )
+_STAMPS: Final = re.compile(rf"(?:{_STAMP.pattern}\0)*+")
 _WHEN: Final = re.compile(r"(?:^|[._-])(?:time|ts|timestamp|date|at)$", re.IGNORECASE)
 _DIGITS: Final = str.maketrans("123456789", "000000000")
 _COUNTED: Final = re.compile(r"(.*?)(0|[1-9][0-9]{0,15})", re.DOTALL)
@@ -85,19 +86,28 @@ def _all(pattern: re.Pattern[str], values: Collection[str]) -> bool:
     return together.count("\0") == len(values) and pattern.fullmatch(together) is not None
 
 
+@lru_cache(maxsize=1024)
 def is_secret(name: str) -> bool:
     """Whether a field of this name must never be quoted in a marker."""
     return _SECRET.search(name) is not None
 
 
+@lru_cache(maxsize=1024)
 def is_identifier(name: str) -> bool:
     """Whether a field of this name numbers things rather than measuring them: no sum, no outlier."""
     return _IDENTIFIER.search(name) is not None or name.lower() in ("id", "key", "index")
 
 
+@lru_cache(maxsize=1024)
 def rosterable(name: str) -> int:
     """0 for the names of things, 1 for their ids and paths, 2 for anything else."""
     return next((i for i, pattern in enumerate(_ROSTER) if pattern.search(name)), len(_ROSTER))
+
+
+@lru_cache(maxsize=1024)
+def _traits(name: str) -> tuple[bool, bool]:
+    """Whether a field of this name is a time, and whether it tells what kind of thing a unit is."""
+    return _WHEN.search(name) is not None, _TELLING.search(name) is not None
 
 
 def quoted(value: str, typed: bool) -> str:
@@ -115,6 +125,7 @@ def _string(value: str) -> str:
     return _SURROGATE.sub(lambda m: f"\\u{ord(m[0]):04x}", json.dumps(value, ensure_ascii=False))
 
 
+@lru_cache(maxsize=1024)
 def named(name: str) -> str:
     """A field's name as it stands in a fact."""
     bare = _BARE.fullmatch(name) and ".." not in name and name not in ("all", "sum", "failures")
@@ -142,7 +153,7 @@ class _Tally:
 
     def __init__(self, name: str, typed: bool, room: int) -> None:
         self.name, self.typed, self.room = name, typed, room
-        self.rank, self.identifies, self.when = rosterable(name), is_identifier(name), _WHEN.search(name) is not None
+        self.rank, self.identifies, (self.when, self.tells) = rosterable(name), is_identifier(name), _traits(name)
         self.absent = self.total = 0
         self.dead = False  # opaque somewhere, of mixed types, or not read everywhere: nothing can be said
         self.kind: type | None = None
@@ -176,7 +187,7 @@ class _Tally:
             if len(distinct) > MANY or len(self.counts) > MANY:
                 self.counts = None
         if self.listed is not None:
-            self.room -= sum(map(len, present)) + 2 * len(present)
+            self.room -= len("".join(present)) + 2 * len(present)
             if self.room >= 0:
                 self.listed += present
             else:
@@ -211,9 +222,12 @@ class _Tally:
         if not _STAMP.fullmatch(next(iter(distinct))):
             self.stamp = None
             return
-        masks = {v.translate(_DIGITS) for v in distinct} | ({self.stamp} - {""})
-        zone = {v[19:].lstrip("0123456789.,") for v in distinct}
-        if len(masks) != 1 or len(zone) > 1 or not all(map(_STAMP.fullmatch, distinct)):
+        masks = {*"\0".join(distinct).translate(_DIGITS).split("\0")} | ({self.stamp} - {""})
+        if (
+            len(masks) != 1
+            or not _all(_STAMPS, distinct)
+            or (max(map(len, distinct)) > 19 and len({v[19:].lstrip("0123456789.,") for v in distinct}) > 1)
+        ):
             self.stamp = None
             return
         self.stamp = masks.pop()
@@ -305,7 +319,7 @@ def facts(run: Run, replaced: int, most: int | None = None) -> tuple[str, ...]:
     chosen = _Room(replaced)
     counted = _failures(failures, replaced // 4)
     chosen.add("failures", counted, always=True)
-    ordered = sorted(tallies, key=lambda t: not _TELLING.search(t.name))
+    ordered = sorted(tallies, key=lambda t: not t.tells)
     for tally in ordered:
         if tally.rank == 2 and not tally.when:
             chosen.add("enumerations", tally.enumeration())
@@ -399,9 +413,11 @@ class _Room:
         self.parts: dict[str, list[str]] = {kind: [] for kind in kinds}
 
     def add(self, kind: str, fact: str, always: bool = False) -> bool:
+        if not fact:
+            return False
         size = len(fact.encode("utf-8", "replace")) + 2
         room = self.roster if kind == "rosters" else self.short
-        if not fact or (not always and size > min(room, self.all)):
+        if not always and size > min(room, self.all):
             return False
         self.all -= size
         if kind == "rosters":

@@ -67,7 +67,9 @@ def view(handle: str) -> str:
 
 def closing_handle(text: str) -> str | None:
     """The handle whose reference closes ``text`` (source or plain), or None. Only the store knows if it is ours."""
-    found = _CLOSING.search(text, max(0, text.rfind("[caveman: ")))
+    if "[caveman: " not in text:  # finding is many times as fast as finding from the end
+        return None
+    found = _CLOSING.search(text, text.rfind("[caveman: "))
     return found[1] if found else None
 
 

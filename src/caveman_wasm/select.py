@@ -63,7 +63,7 @@ class _Node:
     survey: Survey | None = None
 
     def cost(self, i: int) -> int:
-        own = self.costs.get(i)
+        own = self.costs.get(i) if self.costs else None
         return self.group.stops[i] - self.group.starts[i] if own is None else own
 
 
@@ -79,15 +79,18 @@ class Order:
 
     def prefix(self, limit: int) -> int:
         """How many places fit into ``limit`` bytes, markers reckoned in. Urgent ones stay in any case."""
-        granted: list[set[int]] = [set() for _ in self.nodes]
+        granted: dict[int, set[int]] = {}
         spent = self.literal + MARKER_COST * len([n for n in self.nodes if n.parent < 0])
         for k, (number, i) in enumerate(self.places):
-            node, mine = self.nodes[number], granted[number]
-            split = 1 - (i == 0 or i - 1 in mine) - (i == len(node.group) - 1 or i + 1 in mine)
-            opened = len(node.group.children.get(i, ()))
-            mine.add(i)
-            if node.group.markers != "run":  # one marker until all are there
-                split = -(len(mine) == len(node.group))
+            node, mine = self.nodes[number], granted.setdefault(number, set())
+            group = node.group
+            if group.markers == "run":
+                split = 1 - (i == 0 or i - 1 in mine) - (i == len(group.starts) - 1 or i + 1 in mine)
+                mine.add(i)
+            else:  # one marker until all are there
+                mine.add(i)
+                split = -(len(mine) == len(group.starts))
+            opened = len(group.children[i]) if i in group.children else 0
             spent += node.cost(i) + MARKER_COST * (split + opened)
             if spent > limit and k >= self.urgent:
                 return k
@@ -259,15 +262,23 @@ def _by_size(node: _Node, base: Place) -> dict[int, Place]:
 
 def _by_position(node: _Node, base: Place) -> dict[int, Place]:
     """Pinned units have their parent's tier, units to enter the next one; leaves wait until all that is there."""
-    pinned = set(node.group.pinned)
-    tier = max(1, base[0])
+    group, tier = node.group, max(1, base[0])
+    entered: Sequence[int] = ()
+    leaves: Sequence[int] = range(len(group.starts))
+    if group.pinned:
+        pinned = set(group.pinned)
+        leaves = [i for i in leaves if i not in pinned]
+    if group.mode == "pinned":
+        leaves = [i for i in leaves if i in node.urgent]  # the others are counted, unless somebody asks for them
+    if group.children:
+        entered = [i for i in leaves if i in group.children]
+        leaves = [i for i in leaves if i not in group.children]
     places: dict[int, Place] = {}
-    level = [base[1]] * 3
-    for i in [*node.group.pinned, *(i for i in range(len(node.group)) if i not in pinned)]:
-        if node.group.mode == "pinned" and i not in pinned and i not in node.urgent:
-            continue  # counted, unless somebody asks for it
-        turn = 0 if i in pinned else 1 if i in node.group.children else 2
-        level[turn] += node.cost(i)
-        at: Sequence[int] = (tier, min(tier + 1, LEAVES - 1), LEAVES)
-        places[i] = (0 if i in node.urgent else at[turn], level[turn])
+    for turn, units in ((tier, group.pinned), (min(tier + 1, LEAVES - 1), entered), (LEAVES, leaves)):
+        if units:
+            levels = itertools.accumulate(map(node.cost, units), initial=base[1])
+            next(levels)
+            places.update(zip(units, zip(itertools.repeat(turn), levels), strict=True))
+    for i in node.urgent & places.keys() if node.urgent else ():
+        places[i] = (0, places[i][1])
     return places

@@ -71,11 +71,16 @@ class _Field:
             self.where += range(start, start + len(values))
             return
         distinct = set(values) - {ABSENT}
-        measured = {v: float(v) for v in distinct if isinstance(v, kind) and NUMBER.fullmatch(v)}
-        strange = distinct - measured.keys()
-        if len(strange) + len(self.strange) > STRANGE:
-            self.numbers, self.strange = None, {}
-            return
+        measured: dict[Value, float] = {}
+        strange: list[Value] = []
+        for v in distinct:
+            if isinstance(v, kind) and NUMBER.fullmatch(v):
+                measured[v] = float(v)
+            else:
+                strange.append(v)
+                if len(strange) + len(self.strange) > STRANGE:
+                    self.numbers, self.strange = None, {}
+                    return
         for v in strange:
             self.strange.setdefault(v, [start + values.index(v), 0])[1] += values.count(v)
         for i, v in enumerate(values, start):
@@ -93,6 +98,8 @@ class _Field:
 
 def _counted(table: _Table[_K], start: int, values: Sequence[_K], most: int) -> _Table[_K] | None:
     """``table`` with ``values`` counted in; None when it has more than ``most``."""
+    if len(values) > 2 * most and len(set(values[: 2 * most])) > most:
+        return None
     counts = Counter(values)
     if len(counts) > most:
         return None
@@ -113,8 +120,9 @@ def survey(reader: Reader, n: int) -> Survey:
     failures: dict[str, list[int]] = {}
     for start in range(0, n, CHUNK):
         stop = min(start + CHUNK, n)
-        _read_fields(fields, reader, start, stop)
-        _read_kinds(kinds, shapes, reader, start, stop)
+        if n > 2:  # else both are ends
+            _read_fields(fields, reader, start, stop)
+            _read_kinds(kinds, shapes if n >= FAMILY else None, reader, start, stop)
         labels = reader.failures(start, stop)
         for i, label in enumerate(labels, start) if any(labels) else ():
             if label:
@@ -134,18 +142,18 @@ def _read_fields(fields: dict[str, _Field], reader: Reader, start: int, stop: in
 
 def _read_kinds(
     kinds: list[_Table[str]],
-    shapes: list[_Table[tuple[str, str]]],
+    shapes: list[_Table[tuple[str, str]]] | None,
     reader: Reader,
     start: int,
     stop: int,
 ) -> None:
     levels = reader.kinds(start, stop)
-    while len(kinds) < len(levels):
-        kinds.append({})
-        shapes.append({})
+    for some in (kinds, shapes):
+        if some is not None:
+            some += [{} for _ in levels[len(some) :]]
     for level, labels in enumerate(levels):
         _counted(kinds[level], start, labels, stop)
-        if level + 1 < len(levels):
+        if shapes is not None and level + 1 < len(levels):
             _counted(shapes[level], start, list(zip(labels, levels[-1], strict=True)), stop)
 
 

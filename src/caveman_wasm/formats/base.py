@@ -67,7 +67,7 @@ class Joined:
             self.size += len(text)
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class _Edit:
     """``text[start:stop]`` gives way to a marker, to nothing (``run`` None), or to an envelope's new content."""
 
@@ -155,17 +155,17 @@ def _mark(out: Joined, document: Document, edit: _Edit, form: Format, lines: _Li
     assert edit.run is not None
     run, group = edit.run, edit.run.group
     spans = tuple((group.starts[a], group.stops[b - 1]) for a, b in run.pieces)
-    said = say(run, sum(b - a for a, b in spans))
+    count, said = run.count, say(run, sum(b - a for a, b in spans))
     where = lines.of(spans[0]) if len(spans) == 1 else None
-    sentence = source(elision(run.count, group.noun, where, said).encode("utf-8", "replace"))
-    text = form.marker(sentence, run.count, source("; ".join(said).encode("utf-8", "replace")), group, document)
+    sentence = source(elision(count, group.noun, where, said).encode("utf-8", "replace"))
+    text = form.marker(sentence, count, source("; ".join(said).encode("utf-8", "replace")), group, document)
     if edit.inline and text[:1] not in "\r\n":
         text = " " + text
     start = out.size
     out.add(text)
     back = document.origin.back if document.origin else int
     there = tuple((back(a), back(b)) for a, b in spans)
-    out.markers.append(Marker(start, out.size, there, run.count, group.noun, said))
+    out.markers.append(Marker(start, out.size, there, count, group.noun, said))
 
 
 def _nest(out: Joined, document: Document, edit: _Edit) -> None:

@@ -109,7 +109,11 @@ class _Minified(Rewritten):
         start, stop = self.origins[i], self.origins[i + 1] if i + 1 < len(self.origins) else len(self.before)
         parts = _parts(self.before[start:stop])
         strings = slice(1 - self.inside[i], None, 2)
-        parts[strings] = ["x" * len(part) for part in parts[strings]]
+        if len(parts) > strings.start:
+            said = '"'.join(parts[strings])
+            for blank in self.blanks:
+                said = said.replace(blank, "x")
+            parts[strings] = said.split('"')
         solid = '"'.join(parts).encode("latin-1", "replace").translate(_solid(self.blanks))
         return [*compress(range(start, stop), solid), stop]
 
