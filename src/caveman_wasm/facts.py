@@ -20,6 +20,7 @@ import json
 import re
 from collections import Counter
 from collections.abc import Collection, Iterable, Sequence
+from dataclasses import dataclass
 from decimal import Context, Decimal, Inexact, localcontext
 from functools import cached_property, lru_cache
 from typing import Final, TypeVar
@@ -86,28 +87,19 @@ def _all(pattern: re.Pattern[str], values: Collection[str]) -> bool:
     return together.count("\0") == len(values) and pattern.fullmatch(together) is not None
 
 
-@lru_cache(maxsize=1024)
 def is_secret(name: str) -> bool:
     """Whether a field of this name must never be quoted in a marker."""
     return _SECRET.search(name) is not None
 
 
-@lru_cache(maxsize=1024)
 def is_identifier(name: str) -> bool:
     """Whether a field of this name numbers things rather than measuring them: no sum, no outlier."""
     return _IDENTIFIER.search(name) is not None or name.lower() in ("id", "key", "index")
 
 
-@lru_cache(maxsize=1024)
 def rosterable(name: str) -> int:
     """0 for the names of things, 1 for their ids and paths, 2 for anything else."""
     return next((i for i, pattern in enumerate(_ROSTER) if pattern.search(name)), len(_ROSTER))
-
-
-@lru_cache(maxsize=1024)
-def _traits(name: str) -> tuple[bool, bool]:
-    """Whether a field of this name is a time, and whether it tells what kind of thing a unit is."""
-    return _WHEN.search(name) is not None, _TELLING.search(name) is not None
 
 
 def quoted(value: str, typed: bool) -> str:
@@ -125,11 +117,31 @@ def _string(value: str) -> str:
     return _SURROGATE.sub(lambda m: f"\\u{ord(m[0]):04x}", json.dumps(value, ensure_ascii=False))
 
 
-@lru_cache(maxsize=1024)
 def named(name: str) -> str:
     """A field's name as it stands in a fact."""
     bare = _BARE.fullmatch(name) and ".." not in name and name not in ("all", "sum", "failures")
     return name if bare else _string(name)
+
+
+@dataclass(frozen=True, slots=True)
+class _Name:
+    """What a field's name says. ``rank`` as `rosterable` has it; ``said`` as it stands in a fact."""
+
+    said: str
+    secret: bool
+    rank: int
+    identifies: bool
+    when: bool  # a time
+    tells: bool  # what kind of thing a unit is
+
+
+def _named(name: str) -> _Name:
+    told = _TELLING.search(name) is not None
+    when = _WHEN.search(name) is not None
+    return _Name(named(name), is_secret(name), rosterable(name), is_identifier(name), when, told)
+
+
+_short_name: Final = lru_cache(maxsize=1024)(_named)
 
 
 _EXACT: Final = Context(prec=60, traps=[Inexact])
@@ -151,9 +163,8 @@ def _total(numbers: Sequence[str]) -> Decimal:
 class _Tally:
     """One field over the units of a run, fed chunk by chunk in bounded memory."""
 
-    def __init__(self, name: str, typed: bool, room: int) -> None:
-        self.name, self.typed, self.room = name, typed, room
-        self.rank, self.identifies, (self.when, self.tells) = rosterable(name), is_identifier(name), _traits(name)
+    def __init__(self, name: str, says: _Name, typed: bool, room: int) -> None:
+        self.name, self.says, self.typed, self.room = name, says, typed, room
         self.absent = self.total = 0
         self.dead = False  # opaque somewhere, of mixed types, or not read everywhere: nothing can be said
         self.kind: type | None = None
@@ -210,7 +221,7 @@ class _Tally:
             near = list(map(float, ends))  # rounding keeps their order: only what it makes equal is compared exactly
             self.low = min(_at(ends, near, min(near)), key=lambda v: (Decimal(v), len(v), v))
             self.high = max(_at(ends, near, max(near)), key=lambda v: (Decimal(v), -len(v), v))
-        if self.summed and not self.identifies:
+        if self.summed and not self.says.identifies:
             try:
                 with localcontext(_EXACT):
                     self.sum += _total(present)
@@ -241,7 +252,7 @@ class _Tally:
         value = next(iter(self.counts))
         if _LOST in value:
             return ""
-        return f"{named(self.name)}={quoted(value, self.typed)}" if len(value) <= LONG else ""
+        return f"{self.says.said}={quoted(value, self.typed)}" if len(value) <= LONG else ""
 
     def enumeration(self) -> str:
         if not self.usable or self.counts is None or not 2 <= len(self.counts) + bool(self.absent) <= FEW:
@@ -254,28 +265,28 @@ class _Tally:
         ):
             return ""
         said = [f"{quoted(v, self.typed)}×{n}" for v, n in self.counts.most_common()]
-        return f"{named(self.name)}: {' '.join(said)}{f' absent×{self.absent}' if self.absent else ''}"
+        return f"{self.says.said}: {' '.join(said)}{f' absent×{self.absent}' if self.absent else ''}"
 
     def span(self) -> str:
         if not self.usable or self.absent or not self.low or not (self.numeric or self.stamp):
             return ""
         low, high = (self.low, self.high) if self.numeric else (self._stamped(self.low), self._stamped(self.high))
-        return f"{named(self.name)}={low}..{high}" if low != high else ""
+        return f"{self.says.said}={low}..{high}" if low != high else ""
 
     def _stamped(self, value: str) -> str:
         return value if " " not in value else json.dumps(value)
 
     def total_of(self) -> str:
-        if not self.usable or self.absent or not self.numeric or not self.summed or self.identifies:
+        if not self.usable or self.absent or not self.numeric or not self.summed or self.says.identifies:
             return ""
-        return f"sum {named(self.name)}={self.sum:f}"
+        return f"sum {self.says.said}={self.sum:f}"
 
     def roster(self) -> str:
         if not self.usable or self.absent or not self.listed or len(self.listed) != self.total or self.ids is None:
             return ""
         if len(self.ids) < 0.9 * self.total or _LOST in "".join(self.listed):
             return ""
-        return f"{named(self.name)}: {', '.join(quoted(v, self.typed) for v in self.listed)}"
+        return f"{self.says.said}: {', '.join(quoted(v, self.typed) for v in self.listed)}"
 
     @cached_property
     def coverage(self) -> str:
@@ -296,7 +307,7 @@ class _Tally:
         low, high = min(numbers), max(numbers)
         dense = high - low + 1 == len(numbers)
         ends = [f"{prefix}{n}" if self.kind is Number else quoted(f"{prefix}{n}", self.typed) for n in (low, high)]
-        said = f"{named(self.name)}: {len(numbers)} distinct, {ends[0]}..{ends[1]}"
+        said = f"{self.says.said}: {len(numbers)} distinct, {ends[0]}..{ends[1]}"
         return f"{said}, all {len(numbers)} present" if dense else said
 
     @property
@@ -319,17 +330,17 @@ def facts(run: Run, replaced: int, most: int | None = None) -> tuple[str, ...]:
     chosen = _Room(replaced)
     counted = _failures(failures, replaced // 4)
     chosen.add("failures", counted, always=True)
-    ordered = sorted(tallies, key=lambda t: not t.tells)
+    ordered = sorted(tallies, key=lambda t: not t.says.tells)
     for tally in ordered:
-        if tally.rank == 2 and not tally.when:
+        if tally.says.rank == 2 and not tally.says.when:
             chosen.add("enumerations", tally.enumeration())
     _constants(chosen, ordered)
     listed = _rosters(chosen, tallies)
     for tally in tallies:
-        if (tally.identifies or tally.rank < 2) and tally.name not in listed:
+        if (tally.says.identifies or tally.says.rank < 2) and tally.name not in listed:
             chosen.add("coverage", tally.coverage)
     for tally in tallies:
-        if not tally.identifies or tally.stamp:
+        if not tally.says.identifies or tally.stamp:
             chosen.add("ranges", tally.span())
     for tally in tallies:
         chosen.add("sums", tally.total_of())
@@ -344,7 +355,10 @@ def _tally(run: Run, reader: Reader, replaced: int) -> tuple[list[_Tally], Count
         first, last = units[0], units[-1] + 1
         columns = reader.columns(first, last)
         if k == 0:
-            tallies = {name: _Tally(name, reader.typed, replaced // 5) for name in columns if not is_secret(name)}
+            for name in columns:
+                says = _short_name(name) if len(name) <= LONG else _named(name)
+                if not says.secret:
+                    tallies[name] = _Tally(name, says, reader.typed, replaced // 5)
         tallies = {name: tally for name, tally in tallies.items() if name in columns}
         for name, tally in tallies.items():
             tally.feed(_of(units, columns[name]))
@@ -393,9 +407,9 @@ def _rosters(chosen: _Room, tallies: Sequence[_Tally]) -> set[str]:
     Gives the fields that are listed: their coverage would say no more. Numbers of which none is missing between the
     ends are not listed: their coverage says as much."""
     listed: set[str] = set()
-    for tally in sorted(tallies, key=lambda t: t.rank):
-        if len(chosen.parts["rosters"]) < 2 and (tally.rank < 2 or not chosen.parts["rosters"]):
-            if tally.stamp or (tally.rank == 2 and (tally.numeric or tally.when)):
+    for tally in sorted(tallies, key=lambda t: t.says.rank):
+        if len(chosen.parts["rosters"]) < 2 and (tally.says.rank < 2 or not chosen.parts["rosters"]):
+            if tally.stamp or (tally.says.rank == 2 and (tally.numeric or tally.says.when)):
                 continue
             if tally.numeric and tally.total >= DENSE and tally.coverage.endswith(" present"):
                 continue

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Hashable, Sequence
 from dataclasses import dataclass, field
-from itertools import chain
+from itertools import chain, compress
 from math import isfinite
 from typing import Any, Final, TypeVar
 
@@ -83,10 +83,10 @@ class _Field:
                     return
         for v in strange:
             self.strange.setdefault(v, [start + values.index(v), 0])[1] += values.count(v)
-        for i, v in enumerate(values, start):
-            if v in measured:
-                self.numbers.append(measured[v])
-                self.where.append(i)
+        if measured:
+            there = list(map(measured.__contains__, values))
+            self.numbers += map(measured.__getitem__, compress(values, there))
+            self.where += compress(range(start, start + len(values)), there)
 
     def rare(self, n: int) -> list[list[int]]:
         """(first index, count) of the values that occur once, or hardly ever, where others occur often."""
@@ -206,7 +206,7 @@ def _extremes(fields: dict[str, _Field]) -> list[int]:
     for name, column in fields.items():
         if not column.numbers or len(column.numbers) < 4 or is_identifier(name):
             continue
-        finite = sorted(v for v in column.numbers if isfinite(v))
+        finite = sorted(filter(isfinite, column.numbers))
         if not finite:
             continue
         low, high = finite[len(finite) // 4], finite[-1 - len(finite) // 4]

@@ -79,9 +79,9 @@ class JsonReader:
     def kinds(self, first: int, last: int) -> Sequence[Sequence[str]]:
         columns = self.columns(first, last)
         types = [v for name, v in columns.items() if _TYPE_LIKE.search(name)]
-        coarse = ["\0".join(map(str, row)) for row in zip(*types, strict=True)] if types else [""] * (last - first)
+        coarse = _named(lambda row: "\0".join(map(str, row)), zip(*types, strict=True)) or [""] * (last - first)
         shape = _shapes(columns) or [""] * (last - first)
-        return [coarse, [f"{a}\0\0{b}" for a, b in zip(coarse, shape, strict=True)]]
+        return [coarse, _named("\0\0".join, zip(coarse, shape, strict=True))]
 
     def failures(self, first: int, last: int) -> Sequence[str]:
         return self._stretch(first, last).failures
@@ -126,9 +126,13 @@ def _shapes(columns: Columns) -> list[str]:
     there = [
         [v is not ABSENT for v in values] if ABSENT in values else [True] * len(values) for values in columns.values()
     ]
-    having = list(zip(*there, strict=True))
-    named = {row: "\0".join(compress(columns, row)) for row in set(having)}
-    return [named[row] for row in having]
+    return _named(lambda row: "\0".join(compress(columns, row)), zip(*there, strict=True))
+
+
+def _named(name: Callable[[Any], str], rows: Iterable[tuple[Any, ...]]) -> list[str]:
+    """The name of each row, made once for those that are equal."""
+    every = list(rows)
+    return list(map({row: name(row) for row in set(every)}.__getitem__, every))
 
 
 def _label(name: str, value: Value) -> str:

@@ -6,7 +6,8 @@ import re
 from array import array
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
-from itertools import accumulate
+from functools import lru_cache
+from itertools import accumulate, chain
 from typing import Final
 
 from caveman_wasm.model import ABSENT, Columns, Group, Value
@@ -16,6 +17,7 @@ __all__ = ["MOST", "PATHLIKE", "SAMPLE", "Places", "Text", "Units", "after_empty
 SAMPLE: Final = 400  # lines that say what kind of search or listing it is
 MOST: Final = 0.6  # of them have to look like it
 FEW_DIRECTORIES: Final = 8  # more are stated by their top directory (an enumeration has eight values at most)
+REMEMBERED: Final = 8192  # paths whose parts are kept while a listing is cut and told of
 SUMS: Final = 3  # lines that sum up what was found
 _SUM: Final = re.compile(r"(?:[A-Z][\w ]{0,40}: )?[0-9][0-9,.]* [A-Za-z][^:/]{2,120}\Z", re.ASCII)
 PATHLIKE: Final = re.compile(r"[^\s:]*[./\\][^:]*\Z|[^\s:]+/?\Z", re.ASCII)
@@ -32,7 +34,7 @@ class Text:
 
     def __post_init__(self) -> None:
         self.lines = self.text.split(self.ends)
-        self.starts = list(accumulate((len(line) + 1 for line in self.lines), initial=0))
+        self.starts = list(accumulate(map((1).__add__, map(len, self.lines)), initial=0))
         if not self.lines[-1]:
             self.lines.pop()
         if "\r" in self.text and self.ends == "\n":
@@ -73,18 +75,23 @@ class Units:
 
     def __init__(self, read: Callable[[int], dict[str, Value]], kinds: Callable[[int], tuple[str, ...]]) -> None:
         self.read, self.kind = read, kinds
-        self.failure: Callable[[int], str] = lambda i: ""
+        self.failure: Callable[[int], str] | None = None
+        self._last: tuple[int, int, list[dict[str, Value]]] = (0, 0, [])
 
     def columns(self, first: int, last: int) -> Columns:
-        rows = [self.read(i) for i in range(first, last)]
-        names = dict.fromkeys(name for row in rows for name in row)
+        begin, stop, rows = self._last
+        if first < begin or last > stop:  # else facts ask about some of those that the survey has read
+            begin, rows = first, list(map(self.read, range(first, last)))
+            self._last = first, last, rows
+        rows = rows[first - begin : last - begin]
+        names = dict.fromkeys(chain.from_iterable(rows))
         return {name: [row.get(name, ABSENT) for row in rows] for name in names}
 
     def kinds(self, first: int, last: int) -> Sequence[Sequence[str]]:
         return list(zip(*map(self.kind, range(first, last)), strict=True))
 
     def failures(self, first: int, last: int) -> Sequence[str]:
-        return [self.failure(i) for i in range(first, last)]
+        return [""] * (last - first) if self.failure is None else list(map(self.failure, range(first, last)))
 
 
 def path_parts(path: str) -> tuple[str, str, str]:
@@ -99,7 +106,8 @@ class Places:
     folder), and their directory; where there are many directories, the top one stands for them."""
 
     def __init__(self, paths: Iterable[str]) -> None:
-        parts = [path_parts(p) for p in dict.fromkeys(paths)]
+        self.parts = lru_cache(REMEMBERED)(path_parts)
+        parts = [self.parts(p) for p in dict.fromkeys(paths)]
         names = [p[1] for p in parts]
         folders = list(dict.fromkeys(p[0] for p in parts))
         common = shared_depth([f.split("/") for f in folders])
@@ -109,7 +117,7 @@ class Places:
         self.housed = not self.named and _differ([p[0].rpartition("/")[2] for p in parts])
 
     def of(self, path: str) -> dict[str, Value]:
-        folder, name, ext = path_parts(path)
+        folder, name, ext = self.parts(path)
         said: dict[str, Value] = {"ext": ext or ABSENT}
         if self.named or self.housed:
             said["name"] = name
@@ -124,7 +132,7 @@ class Places:
         return said
 
     def kinds(self, path: str) -> tuple[str, ...]:
-        folder, _, ext = path_parts(path)
+        folder, _, ext = self.parts(path)
         top = "/".join(folder.split("/")[: self.common + 1])
         return top, f"{top} {ext}", f"{folder} {ext}"
 

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from functools import lru_cache
 from itertools import pairwise
 from typing import Final
 
@@ -95,23 +96,21 @@ def _entry(line: str) -> tuple[str, dict[str, Value]]:
 _TYPES: Final = {"-": "file", "d": "directory", "l": "link", "b": "block", "c": "character", "p": "pipe", "s": "socket"}
 
 
-def _entries(text: Text, lines: Sequence[int], noun: str = "entries") -> Group:
+Read = Callable[[str], tuple[str, dict[str, Value]]]
+REMEMBERED: Final = 8192  # lines whose entries are kept while a listing is cut and told of
+
+
+def _entries(text: Text, lines: Sequence[int], entry: Read, noun: str = "entries") -> Group:
     """Entries as records, read by the columns of their listing."""
-    paths: dict[int, str] = {}
-
-    def path(i: int) -> str:
-        if i not in paths:
-            paths[i] = plain(_entry(text.lines[lines[i]])[0])
-        return paths[i]
-
-    places = Places(path(i) for i in range(len(lines)))
+    paths = [plain(entry(text.lines[i])[0]) for i in lines]
+    places = Places(paths)
 
     def read(i: int) -> dict[str, Value]:
-        return {**places.of(path(i)), **_entry(text.lines[lines[i]])[1]}
+        return {**places.of(paths[i]), **entry(text.lines[lines[i]])[1]}
 
     def kinds(i: int) -> tuple[str, ...]:
-        what = str(_entry(text.lines[lines[i]])[1].get("type", ""))
-        top, kind, fine = places.kinds(path(i))
+        what = str(entry(text.lines[lines[i]])[1].get("type", ""))
+        top, kind, fine = places.kinds(paths[i])
         return what, f"{what} {top}", f"{what} {kind}", fine
 
     return text.group([(i, i + 1) for i in lines], noun, Units(read, kinds))
@@ -119,7 +118,8 @@ def _entries(text: Text, lines: Sequence[int], noun: str = "entries") -> Group:
 
 def read_listing(text: Text) -> list[Group] | None:
     """``ls -R`` and its like under headings; else lines with a path in each, by directory."""
-    headed = _headed(text)
+    entry = lru_cache(REMEMBERED)(_entry)
+    headed = _headed(text, entry)
     if headed is not None:
         return headed
     lines = [i for i, line in enumerate(text.lines) if line.strip() and not line.startswith("total ")]
@@ -128,12 +128,12 @@ def read_listing(text: Text) -> list[Group] | None:
     sample = [text.lines[i] for i in lines[:SAMPLE]]
     if text.ends == "\n" and sum(map(_is_entry, sample)) < 0.85 * len(sample):
         return None
-    folders = [path_parts(plain(_entry(text.lines[i])[0]))[0].split("/")[:DEEPEST] for i in lines]
+    folders = [path_parts(plain(entry(text.lines[i])[0]))[0].split("/")[:DEEPEST] for i in lines]
     depth = _depth(folders)
     if not depth:
-        return [_entries(text, lines)]
+        return [_entries(text, lines, entry)]
     cuts = [0, *(k for k in range(1, len(lines)) if folders[k][:depth] != folders[k - 1][:depth]), len(lines)]
-    return [_by_directory(text, [("/".join(folders[a][:depth]), lines[a:b]) for a, b in pairwise(cuts)])]
+    return [_by_directory(text, [("/".join(folders[a][:depth]), lines[a:b]) for a, b in pairwise(cuts)], entry)]
 
 
 def _is_entry(line: str) -> bool:
@@ -161,7 +161,7 @@ def _depth(folders: list[list[str]]) -> int:
     return 0
 
 
-def _headed(text: Text) -> list[Group] | None:
+def _headed(text: Text, entry: Read) -> list[Group] | None:
     """Directories as ``ls -R`` lists them: ``dir:``, perhaps ``total 12``, entries, an empty line."""
     heads = [i for i in after_empty_lines(text) if _HEADED.match(text.lines[i])]
     if not heads or (heads[0] > 0 and len(heads) < 2):
@@ -171,11 +171,11 @@ def _headed(text: Text) -> list[Group] | None:
         inside = [i for i in range(a + 1, b) if text.lines[i].strip() and not text.lines[i].startswith("total ")]
         found.append((plain(text.lines[a][:-1]), [a, *inside]))
     before = [i for i in range(heads[0]) if text.lines[i].strip() and not text.lines[i].startswith("total ")]
-    groups = [_entries(text, before)] if before else []
-    return [*groups, _by_directory(text, found)]
+    groups = [_entries(text, before, entry)] if before else []
+    return [*groups, _by_directory(text, found, entry)]
 
 
-def _by_directory(text: Text, found: Sequence[tuple[str, list[int]]]) -> Group:
+def _by_directory(text: Text, found: Sequence[tuple[str, list[int]]], entry: Read) -> Group:
     """``found``: for each directory its path and its lines; the first, heading or entry, is literal and so names it."""
 
     def read(i: int) -> dict[str, Value]:
@@ -190,7 +190,7 @@ def _by_directory(text: Text, found: Sequence[tuple[str, list[int]]]) -> Group:
     group = text.group([(lines[0], lines[-1] + 1) for _, lines in found], "directories", Units(read, kinds))
     for i, (path, lines) in enumerate(found):
         if len(lines) > 1:
-            inside = _entries(text, lines[1:])
+            inside = _entries(text, lines[1:], entry)
             inside.heading = path
             group.children[i] = [inside]
     return group
