@@ -14,7 +14,7 @@ from bisect import bisect_right
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
-from itertools import accumulate, chain, compress, repeat
+from itertools import accumulate, chain, repeat
 from operator import sub
 from typing import Any, Final
 
@@ -91,7 +91,7 @@ class _Minified(Rewritten):
     before: str
     blanks: str
     inside: Sequence[bool]  # of each window: whether it begins in a string
-    found: dict[int, list[int]] = field(default_factory=dict, compare=False)  # of the last window
+    found: dict[int, str] = field(default_factory=dict, compare=False)  # of the last window
 
     @property
     def verbatim(self) -> bool:
@@ -101,26 +101,25 @@ class _Minified(Rewritten):
         i = max(0, bisect_right(self.offsets, position) - 1)
         if i not in self.found:
             self.found.clear()
-            self.found[i] = self._kept(i)
-        return self.found[i][position - self.offsets[i]]
+            self.found[i] = self._laid_out(i)
+        window = self.found[i]
+        solid = range(1, len(window) + 1)  # the first of which so many characters are not blank
+        at = bisect_right(solid, position - self.offsets[i], key=lambda stop: stop - window.count(" ", 0, stop))
+        return self.origins[i] + at
 
-    def _kept(self, i: int) -> list[int]:
-        """Where the characters of window ``i`` stood, and where the next one begins."""
-        start, stop = self.origins[i], self.origins[i + 1] if i + 1 < len(self.origins) else len(self.before)
-        parts = _parts(self.before[start:stop])
+    def _laid_out(self, i: int) -> str:
+        """Window ``i`` with a blank for each character that went, and only for these."""
+        parts = _parts(self.before[self.origins[i] : self.origins[i + 1] if i + 1 < len(self.origins) else None])
         strings = slice(1 - self.inside[i], None, 2)
         if len(parts) > strings.start:
             said = '"'.join(parts[strings])
             for blank in self.blanks:
                 said = said.replace(blank, "x")
             parts[strings] = said.split('"')
-        solid = '"'.join(parts).encode("latin-1", "replace").translate(_solid(self.blanks))
-        return [*compress(range(start, stop), solid), stop]
-
-
-@lru_cache(maxsize=2)
-def _solid(blanks: str) -> bytes:
-    return bytes(chr(byte) not in blanks for byte in range(256))
+        window = '"'.join(parts)
+        for blank in self.blanks:
+            window = window.replace(blank, " ")
+        return window
 
 
 class Json:
