@@ -12,7 +12,7 @@ import re
 from bisect import bisect_right
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import Final
+from typing import Final, NamedTuple
 
 from caveman_wasm.markers import NON_ADJACENT
 from caveman_wasm.model import Document, Group, ShownUnit, plain, source
@@ -35,8 +35,7 @@ _WORDY: Final = re.compile(r"[0-9A-Za-z\x80-\xff]")
 _SOLID: Final = re.compile(r"[^ \t\r\n]")
 
 
-@dataclass(frozen=True, slots=True)
-class _Head:
+class _Head(NamedTuple):
     """What heads the units of a group: its heading path, and ``text[start:stop]`` before its first unit (or '').
 
     ``around`` is the span of the unit that the group is in, or of the whole text.
@@ -49,8 +48,7 @@ class _Head:
     around: tuple[int, int]
 
 
-@dataclass(frozen=True, slots=True)
-class _Unit:
+class _Unit(NamedTuple):
     """A unit to rank: its span in the text of its part, and its heads, outermost first."""
 
     start: int
@@ -244,7 +242,10 @@ def _best(parts: Sequence[_Part], asked: Sequence[str]) -> list[list[_Hit]]:
 
     room = max(LEAST, sum(len(part.document.text) for part in parts) // SHARE)
     chosen: list[_Hit] = []
-    if around := _around_all(flat, [wanted.keys() & said for said in spoken], room):
+    held: list[set[str]] = [set() for _ in flat]
+    for index, _ in ranked:  # the others score nothing, so they hold none
+        held[index] = wanted.keys() & spoken[index]
+    if around := _around_all(flat, held, room):
         chosen.append(hit(*around, _words(parts[around[0]], around[1]), ranked[0][1]))
         room -= around[1].size
     for index, score in ranked[:BEST]:

@@ -39,6 +39,7 @@ _DENSE: Final = (
 _NO_WORD: Final = rf"[{_GAPS}{_DENSE}]"
 _JOINTS: Final = "-.:/@_"
 _JOINT: Final = re.compile(r"[-.:/@_]")
+_JOINED: Final = re.compile(r"(?<![0-9a-z])[0-9a-z]++(?:[-.:/@_]++[0-9a-z]++)++")  # ASCII words of several parts
 _HUMP: Final = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
 
 
@@ -64,7 +65,6 @@ def _table(keep: Callable[[str], str]) -> bytes:
 
 
 _TO_PARTS: Final = _table(lambda c: c if c.isalnum() else " ")
-_TO_TOKENS: Final = _table(lambda c: c if c.isalnum() or c in _JOINTS else " ")
 _TO_SHAPE: Final = _table(lambda c: " " if not c.isalnum() else "A" if c.isupper() else "a")
 
 
@@ -82,7 +82,7 @@ def words(text: str) -> list[str]:
     parts = data.translate(_TO_PARTS).decode()
     shape = data.translate(_TO_SHAPE)
     found = parts.lower().split()
-    found += _joined(data.translate(_TO_TOKENS).decode().lower())
+    found += _JOINED.findall(text.lower())
     return found + _humps(parts) if b"aA" in shape or b"AAa" in shape else found
 
 

@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from itertools import chain, compress, repeat
+from operator import contains
 from typing import Any, Final
 
 from caveman_wasm.facts import is_secret
@@ -80,8 +81,10 @@ class JsonReader:
         columns = self.columns(first, last)
         types = [v for name, v in columns.items() if _TYPE_LIKE.search(name)]
         coarse = _named(lambda row: "\0".join(map(str, row)), zip(*types, strict=True)) or [""] * (last - first)
-        shape = _shapes(columns) or [""] * (last - first)
-        return [coarse, _named("\0\0".join, zip(coarse, shape, strict=True))]
+        if any(map(contains, columns.values(), repeat(ABSENT))):
+            return [coarse, _named("\0\0".join, zip(coarse, _shapes(columns), strict=True))]
+        shape = "\0".join(columns)
+        return [coarse, list(map({kind: f"{kind}\0\0{shape}" for kind in set(coarse)}.__getitem__, coarse))]
 
     def failures(self, first: int, last: int) -> Sequence[str]:
         return self._stretch(first, last).failures

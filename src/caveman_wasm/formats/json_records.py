@@ -263,7 +263,10 @@ def _split_one(document: Document, start: int) -> None:
 def _container(document: Document, start: int, level: int, path: str) -> tuple[Group, int]:
     """The group of the container that opens at ``start``, and the offset after its close."""
     text, in_object = document.text, document.text[start] == "{"
-    starts, stops, values, walked = [], [], [], {}
+    starts: list[int] = []
+    stops: list[int] = []
+    values: list[int] = [] if in_object else starts
+    walked: dict[int, Group] = {}
     shapes: set[tuple[str, ...]] | None = set() if in_object else None
     at, close, big = start + 1, "}" if in_object else "]", True
     if text[at] != close:
@@ -275,19 +278,20 @@ def _container(document: Document, start: int, level: int, path: str) -> tuple[G
                 if quote != '"' or text[at] != ":":
                     raise ValueError("no key")
                 at += 1
-            values.append(at)
+                values.append(at)
+            begin = at
             if big and level <= 3 and text[at] in "[{" and len(text) - at > LATE and (in_object or level == 1):
                 name = f"{path}/{key}" if in_object else path
                 inside, after = _container(document, at, level + 1, name)
                 value = {_scan(text, s)[0]: 0 for s in inside.starts} if text[at] == "{" else []
-                if after - at > ENTER:
+                if after - begin > ENTER:
                     walked[len(values) - 1] = inside
                 at = after
             else:
                 value, at = _scan(text, at)
             if shapes is not None:
                 shapes = _shape(shapes, value)
-            big = at - values[-1] > ENTER  # neighbours are alike: what follows a small one is scanned whole
+            big = at - begin > ENTER  # neighbours are alike: what follows a small one is scanned whole
             stops.append(at)
             if text[at] != ",":
                 break
