@@ -11,7 +11,8 @@ import re
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
-from itertools import accumulate, compress, pairwise
+from itertools import accumulate, compress, pairwise, repeat
+from operator import add
 from typing import Final
 
 from caveman_wasm.facts import is_secret
@@ -117,18 +118,18 @@ class Log:
     def split(self, text: str) -> Document | None:
         newline = "\n" if "\n" in text or "\r" not in text else "\r"
         lines = text.split(newline)
-        starts = [0, *accumulate(len(line) + 1 for line in lines)][:-1]
-        if lines and not lines[-1]:
+        if not lines[-1]:
             lines.pop()
-            starts.pop()
         if not lines:
             return None
+        starts = list(accumulate(map((1).__add__, map(len, lines[:-1])), initial=0))
+        ends = list(map(add, starts, map(len, [line.rstrip("\r") for line in lines] if "\r" in text else lines)))
         heads = _entries(lines)
         bounds = [*heads, len(lines)]
-        stops = [starts[b - 1] + len(lines[b - 1].rstrip("\r")) for b in bounds[1:]]
+        stops = [ends[b - 1] for b in bounds[1:]]
         begins = [starts[h] for h in heads]
         group = Group(begins, stops, "records", "entries", reader=_Reader(text, begins, stops, newline))
-        for i, (first, last) in enumerate(pairwise(bounds)):
+        for i, (first, last) in enumerate(pairwise(bounds) if len(heads) < len(lines) else ()):
             if last - first > 6 and stops[i] - begins[i] > LONG_ENTRY:
                 group.children[i] = [_trace(lines, starts, first + 1, last)]
         return Document(text, self.name, [group], len(text), newline=newline)
@@ -143,9 +144,10 @@ class Log:
 
 def _entries(lines: list[str]) -> list[int]:
     """Numbers of the lines that begin an entry, the first line always among them."""
-    commits = [i for i, line in enumerate(lines) if _COMMIT.match(line)]
-    if len(commits) > 1 and commits[0] == 0:
-        return commits
+    if _COMMIT.match(lines[0]):
+        commits = [i for i, line in enumerate(lines) if _COMMIT.match(line)]
+        if len(commits) > 1:
+            return commits
     stamped = [i for i, line in enumerate(lines) if line and _STARTS.match(line)]
     if 4 * len(stamped) > len(lines):
         return stamped if stamped[0] == 0 else [0, *stamped]
@@ -271,7 +273,7 @@ class _Reader:
         read, part = self._read(first, last)
         if read.fields is None:
             levels: list[Value] = [k.level or ABSENT for k in read.kinds]
-            if any(u.count("evel") > 1 for u in read.units):
+            if max(map(str.count, read.units, repeat("evel")), default=0) > 1:
                 levels = [_said_level(u, k.level) for u, k in zip(read.units, read.kinds, strict=True)]
             read.fields = {"level": levels, "time": _times(read.units)}
             if self.requests:
@@ -328,7 +330,7 @@ def _times(units: list[str]) -> list[Value]:
     begins = [u[:120] for u in units]
     if not _may_be_timed("\n".join(begins).encode("latin-1")):
         return [ABSENT] * len(units)
-    times = [_STAMP.search(u) if _may_be_timed(u.encode("latin-1")) else None for u in begins]
+    times = [_STAMP.match(u) or (_STAMP.search(u) if _may_be_timed(u.encode("latin-1")) else None) for u in begins]
     return [t[0] if t and t.start() < 80 else ABSENT for t in times]
 
 
@@ -405,28 +407,22 @@ def _far_numbers(reader: _Reader) -> dict[int, str]:
                 rows = list(map(numbers.__getitem__, members))
                 samples.setdefault(like, rows[:SAMPLE])
                 for place, column in enumerate(zip(*rows, strict=True)):
-                    best = _largest(column)
+                    digits = max(map(len, column))
+                    if digits < 2:  # not far, whatever is usual
+                        continue
+                    best = max([run for run in column if len(run) == digits])
                     known = longest.setdefault((*like, place), (b"", 0))[0]
                     if (len(best), best) > (len(known), known):
                         longest[*like, place] = best, start + members[column.index(best)]
     found = []
     for (kind, width, place), (best, i) in longest.items():
-        if not 2 <= len(best) < INTEGER:
-            continue
         usual = sorted(map(int, [row[place] for row in samples[kind, width] if len(row[place]) < INTEGER]))
-        if usual:
+        if usual and len(best) < INTEGER:
             low, high = usual[len(usual) // 4], usual[-1 - len(usual) // 4]
             spread = max(high - low, high // 4, 1)
             if int(best) - high > FAR * spread and _stands_free(reader, i, best.decode()):
                 found.append((-(int(best) - high) / spread, i, best.decode()))
     return {i: number for _, i, number in sorted(found)[:FAR_ONES]}
-
-
-def _largest(column: Sequence[bytes]) -> bytes:
-    """The largest of runs of digits, leading zeros counted in."""
-    distinct = set(column)
-    digits = len(max(distinct, key=len))
-    return max([run for run in distinct if len(run) == digits])
 
 
 def _stands_free(reader: _Reader, i: int, number: str) -> bool:
