@@ -197,18 +197,31 @@ class _Kind:
     def __init__(self, line: str, hints: _Hints) -> None:
         low = line.lower()
         self.level, rest = _level(line, any(map(low.__contains__, hints.levels)))
-        said = plain(_STAMP.sub("", rest, 1) if hints.timed and _may_be_timed(rest.encode("latin-1")) else rest)
+        said = plain(_untimed(rest) if hints.timed else rest)
         if any(map(low.__contains__, hints.secrets)):
             said = _SECRET_VALUE.sub(_unsaid, said)
         said = " ".join(_VARIABLE.sub("0", said).split())
         bad = self.level in _BAD_LEVELS or (
             self.level not in _QUIET and any(map(low.__contains__, hints.bad)) and _BAD.search(line) is not None
         )
-        words = [w for w in said.split() if w.isalpha() or any(map(str.isalpha, w))]
-        self.label = " ".join([*self.level.split(), *words[:12]])[:100] if bad else ""
-        self.doubtful = bad and self.level not in _BAD_LEVELS
-        coarse = self.level + (" " + " ".join(words[:5]) if self.level in _WARNINGS else "")
-        self.levels = (coarse, *(f"{self.level} {' '.join(words[:k])}" for k in (2, 4, 8)), f"{self.level} {said}")
+        words = [w for w in said.split() if w.isalpha() or (w.upper() != w.lower() if w.isascii() else _has_letter(w))]
+        level, begin = self.level, " ".join(words[:2])
+        self.label = " ".join([*level.split(), *words[:12]])[:100] if bad else ""
+        self.doubtful = bad and level not in _BAD_LEVELS
+        coarse = f"{level} {' '.join(words[:5])}" if level in _WARNINGS else level
+        more, most = (" ".join(words[:4]), " ".join(words[:8])) if len(words) > 2 else (begin, begin)
+        self.levels = (coarse, f"{level} {begin}", f"{level} {more}", f"{level} {most}", f"{level} {said}")
+
+
+def _untimed(line: str) -> str:
+    begins = _STAMP.match(line)
+    if begins:
+        return line[begins.end() :]
+    return _STAMP.sub("", line, 1) if _may_be_timed(line.encode("latin-1")) else line
+
+
+def _has_letter(word: str) -> bool:
+    return any(map(str.isalpha, word))
 
 
 def _unsaid(found: re.Match[str]) -> str:
