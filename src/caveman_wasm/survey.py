@@ -12,6 +12,7 @@ from collections.abc import Hashable, Sequence
 from dataclasses import dataclass, field
 from itertools import chain, compress
 from math import isfinite
+from operator import itemgetter
 from typing import Any, Final, TypeVar
 
 from caveman_wasm.facts import NUMBER, is_identifier, numeric
@@ -103,12 +104,14 @@ def _counted(table: _Table[_K], start: int, values: Sequence[_K], most: int) -> 
     counts = Counter(values)
     if len(counts) > most:
         return None
-    new = [value for value in counts if value not in table]
+    new = [value for value in counts if value not in table] if table else counts
     firsts = _firsts(start, values) if len(new) > 4 else {value: start + values.index(value) for value in new}
-    for value in new:
-        table[value] = [firsts[value], 0]
     for value, n in counts.items():
-        table[value][1] += n
+        known = table.get(value)
+        if known is None:
+            table[value] = [firsts[value], n]
+        else:
+            known[1] += n
     return table if len(table) <= most else None
 
 
@@ -191,10 +194,10 @@ def _turns(
     rest = chain(
         _extremes(fields)[:most],
         _once(fields, n)[:most],
-        _exceptions(shapes)[:most],
+        _exceptions(kinds, shapes)[:most],
         range(1, min(ends + 1, n)),
         range(n - 2, max(n - 2 - ends, 0), -1),
-        (i for level in kinds for _, i in sorted((count, first) for first, count in level.values())[: 2 * most]),
+        (first for level in kinds for first, _ in sorted(level.values(), key=itemgetter(1))[: 2 * most]),
         range(n if n <= SMALL else 0),
     )
     return [*((tier, i) for i, tier in essential.items()), *((2, i) for i in dict.fromkeys(rest) if i not in essential)]
@@ -236,19 +239,16 @@ def _once(fields: dict[str, _Field], n: int) -> list[int]:
     return [first for _, first in sorted(rare)]
 
 
-def _exceptions(shapes: list[_Table[tuple[str, str]]]) -> list[int]:
+def _exceptions(kinds: list[_Table[str]], shapes: list[_Table[tuple[str, str]]]) -> list[int]:
     """In a family of twenty or more of which nine of ten have one shape: the first of each other shape."""
     found: list[int] = []
-    for level in shapes:
-        sizes: dict[str, int] = {}
-        for (family, _), (_, count) in level.items():
-            sizes[family] = sizes.get(family, 0) + count
-        families: dict[str, list[tuple[int, int]]] = {f: [] for f, total in sizes.items() if total >= FAMILY}
+    for sizes, level in zip(kinds, filter(None, shapes), strict=False):  # the finest kinds have no shapes
+        families: dict[str, list[tuple[int, int]]] = {f: [] for f, (_, total) in sizes.items() if total >= FAMILY}
         for (family, _), (first, count) in level.items() if families else ():
             if family in families:
                 families[family].append((count, first))
         for family, members in families.items():
             top = max(members)
-            if top[0] >= 0.9 * sizes[family]:
+            if top[0] >= 0.9 * sizes[family][1]:
                 found += [first for _, first in members if first != top[1]]
     return sorted(set(found))

@@ -11,7 +11,8 @@ import re
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
-from itertools import accumulate, compress, pairwise
+from itertools import accumulate, compress, pairwise, repeat
+from operator import add
 from typing import Final
 
 from caveman_wasm.facts import is_secret
@@ -118,18 +119,18 @@ class Log:
     def split(self, text: str) -> Document | None:
         newline = "\n" if "\n" in text or "\r" not in text else "\r"
         lines = text.split(newline)
-        starts = [0, *accumulate(len(line) + 1 for line in lines)][:-1]
-        if lines and not lines[-1]:
+        if not lines[-1]:
             lines.pop()
-            starts.pop()
         if not lines:
             return None
+        starts = list(accumulate(map((1).__add__, map(len, lines[:-1])), initial=0))
+        ends = list(map(add, starts, map(len, [line.rstrip("\r") for line in lines] if "\r" in text else lines)))
         heads = _entries(lines)
         bounds = [*heads, len(lines)]
-        stops = [starts[b - 1] + len(lines[b - 1].rstrip("\r")) for b in bounds[1:]]
+        stops = [ends[b - 1] for b in bounds[1:]]
         begins = [starts[h] for h in heads]
         group = Group(begins, stops, "records", "entries", reader=_Reader(text, begins, stops, newline))
-        for i, (first, last) in enumerate(pairwise(bounds)):
+        for i, (first, last) in enumerate(pairwise(bounds) if len(heads) < len(lines) else ()):
             if last - first > 6 and stops[i] - begins[i] > LONG_ENTRY:
                 group.children[i] = [_trace(lines, starts, first + 1, last)]
         return Document(text, self.name, [group], len(text), newline=newline)
@@ -144,9 +145,10 @@ class Log:
 
 def _entries(lines: list[str]) -> list[int]:
     """Numbers of the lines that begin an entry, the first line always among them."""
-    commits = [i for i, line in enumerate(lines) if _COMMIT.match(line)]
-    if len(commits) > 1 and commits[0] == 0:
-        return commits
+    if _COMMIT.match(lines[0]):
+        commits = [i for i, line in enumerate(lines) if _COMMIT.match(line)]
+        if len(commits) > 1:
+            return commits
     stamped = [i for i, line in enumerate(lines) if line and _STARTS.match(line)]
     if 4 * len(stamped) > len(lines):
         return stamped if stamped[0] == 0 else [0, *stamped]
@@ -196,7 +198,7 @@ class _Kind:
     def __init__(self, line: str, hints: _Hints) -> None:
         low = line.lower()
         self.level, rest = _level(line, any(map(low.__contains__, hints.levels)))
-        said = plain(_STAMP.sub("", rest, 1) if hints.timed and _may_be_timed(rest.encode("latin-1")) else rest)
+        said = plain(_untimed(rest) if hints.timed else rest)
         if any(map(low.__contains__, hints.secrets)):
             said = _SECRET_VALUE.sub(_unsaid, said)
         said = " ".join(_VARIABLE.sub("0", said).split())
@@ -204,11 +206,24 @@ class _Kind:
             any(map(low.__contains__, hints.bad))
             and (_VERDICT if self.level in _QUIET else _BAD).search(line) is not None
         )
-        words = [w for w in said.split() if w.isalpha() or any(map(str.isalpha, w))]
-        self.label = " ".join([*self.level.split(), *words[:12]])[:100] if bad else ""
-        self.doubtful = bad and self.level not in _BAD_LEVELS
-        coarse = self.level + (" " + " ".join(words[:5]) if self.level in _WARNINGS else "")
-        self.levels = (coarse, *(f"{self.level} {' '.join(words[:k])}" for k in (2, 4, 8)), f"{self.level} {said}")
+        words = [w for w in said.split() if w.isalpha() or (w.upper() != w.lower() if w.isascii() else _has_letter(w))]
+        level, begin = self.level, " ".join(words[:2])
+        self.label = " ".join([*level.split(), *words[:12]])[:100] if bad else ""
+        self.doubtful = bad and level not in _BAD_LEVELS
+        coarse = f"{level} {' '.join(words[:5])}" if level in _WARNINGS else level
+        more, most = (" ".join(words[:4]), " ".join(words[:8])) if len(words) > 2 else (begin, begin)
+        self.levels = (coarse, f"{level} {begin}", f"{level} {more}", f"{level} {most}", f"{level} {said}")
+
+
+def _untimed(line: str) -> str:
+    begins = _STAMP.match(line)
+    if begins:
+        return line[begins.end() :]
+    return _STAMP.sub("", line, 1) if _may_be_timed(line.encode("latin-1")) else line
+
+
+def _has_letter(word: str) -> bool:
+    return any(map(str.isalpha, word))
 
 
 def _unsaid(found: re.Match[str]) -> str:
@@ -273,7 +288,7 @@ class _Reader:
         read, part = self._read(first, last)
         if read.fields is None:
             levels: list[Value] = [k.level or ABSENT for k in read.kinds]
-            if any(u.count("evel") > 1 for u in read.units):
+            if max(map(str.count, read.units, repeat("evel")), default=0) > 1:
                 levels = [_said_level(u, k.level) for u, k in zip(read.units, read.kinds, strict=True)]
             read.fields = {"level": levels, "time": _times(read.units)}
             if self.requests:
@@ -330,7 +345,7 @@ def _times(units: list[str]) -> list[Value]:
     begins = [u[:120] for u in units]
     if not _may_be_timed("\n".join(begins).encode("latin-1")):
         return [ABSENT] * len(units)
-    times = [_STAMP.search(u) if _may_be_timed(u.encode("latin-1")) else None for u in begins]
+    times = [_STAMP.match(u) or (_STAMP.search(u) if _may_be_timed(u.encode("latin-1")) else None) for u in begins]
     return [t[0] if t and t.start() < 80 else ABSENT for t in times]
 
 
@@ -407,28 +422,22 @@ def _far_numbers(reader: _Reader) -> dict[int, str]:
                 rows = list(map(numbers.__getitem__, members))
                 samples.setdefault(like, rows[:SAMPLE])
                 for place, column in enumerate(zip(*rows, strict=True)):
-                    best = _largest(column)
+                    digits = max(map(len, column))
+                    if digits < 2:  # not far, whatever is usual
+                        continue
+                    best = max([run for run in column if len(run) == digits])
                     known = longest.setdefault((*like, place), (b"", 0))[0]
                     if (len(best), best) > (len(known), known):
                         longest[*like, place] = best, start + members[column.index(best)]
     found = []
     for (kind, width, place), (best, i) in longest.items():
-        if not 2 <= len(best) < INTEGER:
-            continue
         usual = sorted(map(int, [row[place] for row in samples[kind, width] if len(row[place]) < INTEGER]))
-        if usual:
+        if usual and len(best) < INTEGER:
             low, high = usual[len(usual) // 4], usual[-1 - len(usual) // 4]
             spread = max(high - low, high // 4, 1)
             if int(best) - high > FAR * spread and _stands_free(reader, i, best.decode()):
                 found.append((-(int(best) - high) / spread, i, best.decode()))
     return {i: number for _, i, number in sorted(found)[:FAR_ONES]}
-
-
-def _largest(column: Sequence[bytes]) -> bytes:
-    """The largest of runs of digits, leading zeros counted in."""
-    distinct = set(column)
-    digits = len(max(distinct, key=len))
-    return max([run for run in distinct if len(run) == digits])
 
 
 def _stands_free(reader: _Reader, i: int, number: str) -> bool:
