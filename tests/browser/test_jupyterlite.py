@@ -124,6 +124,8 @@ def test_its_cells_run_natively(
 @pytest.mark.long
 @pytest.mark.timeout(900)
 def test_it_installs_the_wheel_compresses_and_retrieves(notebook: Page) -> None:
+    kernel = notebook.locator(".jp-Notebook-ExecutionIndicator")
+    expect(kernel).to_have_attribute("data-status", "idle", timeout=START)  # before it is there, cells are not run
     notebook.get_by_role("menuitem", name="Run", exact=True).click()
     notebook.get_by_role("menuitem", name="Run All Cells", exact=True).click()
     outputs = notebook.locator(".jp-OutputArea-output")
