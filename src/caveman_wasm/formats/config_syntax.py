@@ -65,7 +65,7 @@ def sectioned(lines: Lines) -> Node:
 def _continue(tree: Tree, i: int, indent: int, said: str) -> None:
     """An indented line below a key of an INI file: an element of its value."""
     tree.close(2)
-    key = tree.open[-1][1]
+    key = tree.open[-1]
     if key.value:
         key.value = None
     tree.begin(i, 2, indent, "", unquoted(said), ITEM)
@@ -141,8 +141,8 @@ def _braced_line(tree: Tree, i: int, depth: int, said: str, going: bool) -> tupl
     column = len(tree.lines.bare[i]) - len(tree.lines.bare[i].lstrip(" \t"))
     if net < 0:
         depth = max(0, depth + net)
-        while tree.open[-1][0] > depth:
-            tree.close(tree.open[-1][0])
+        while tree.open[-1].depth > depth:
+            tree.close(tree.open[-1].depth)
         if tree.waiting:
             tree.alone()
         tree.go_on(i)
@@ -150,7 +150,7 @@ def _braced_line(tree: Tree, i: int, depth: int, said: str, going: bool) -> tupl
         return i, depth
     if going and net == 0 and len(tree.open) > 1:
         tree.go_on(i)
-        tree.open[-1][1].value = None
+        tree.open[-1].value = None
         return i, depth
     listed = said[0] in "\"'" and "=" not in said
     key, value = (said, None) if net > 0 else _directive(said)

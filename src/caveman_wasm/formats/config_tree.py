@@ -25,11 +25,11 @@ class Node:
     ``key`` and ``value`` are source text; ``value`` is None where it is no plain scalar. Nodes of one ``sort`` that
     follow each other repeat (list items, ``[[tables]]``, elements of a name); '' tells nothing. ``notes`` are comment
     lines that may go, ``texts`` lines of a text that may go from its end. A ``fixed`` node stays when its parent does.
-    ``tag``: where its start tag or its section's header is. What few nodes have is kept in a dict only those have:
-    a document is made of very many nodes.
+    ``depth`` is what a reader opened it at; ``tag``: where its start tag or its section's header is. What few nodes
+    have is kept in a dict only those have: a document is made of very many nodes.
     """
 
-    __slots__ = ("__dict__", "fixed", "key", "kids", "pinned", "sort", "start", "stop", "value")
+    __slots__ = ("__dict__", "depth", "fixed", "key", "kids", "pinned", "sort", "start", "stop", "value")
 
     notes: Sequence[Span] = ()
     texts: Sequence[Span] = ()
@@ -37,10 +37,12 @@ class Node:
     far: bool = False  # it, or something in it, differs from what is elsewhere of its name
     tag: Span | None = None
 
-    def __init__(self, start: int, stop: int, key: str = "", value: str | None = None, sort: str = "") -> None:
+    def __init__(
+        self, start: int, stop: int, key: str = "", value: str | None = None, sort: str = "", depth: int = 0
+    ) -> None:
         self.start, self.stop = start, stop
         self.key, self.value, self.sort = key, value, sort
-        self.kids = _NONE
+        self.kids, self.depth = _NONE, depth
         self.fixed = self.pinned = False
 
     def add(self, kid: Node) -> Node:
@@ -73,12 +75,12 @@ class Lines:
 
 
 class Tree:
-    """A tree being built: open nodes with the depth they were opened at, and comments that wait for their node."""
+    """A tree being built: open nodes, and comments that wait for their node."""
 
     def __init__(self, lines: Lines) -> None:
         self.lines = lines
-        self.root = Node(0, len(lines.text))
-        self.open: list[tuple[int, Node]] = [(-1, self.root)]
+        self.root = Node(0, len(lines.text), depth=-1)
+        self.open = [self.root]
         self.waiting: list[int] = []
         self.end = 0  # of the last line that says something
         self.going = 0  # the depth of the node whose text goes on over deeper lines, or 0
@@ -89,28 +91,28 @@ class Tree:
 
     def close(self, depth: int) -> None:
         """Closes what was opened at ``depth`` or deeper."""
-        while self.open[-1][0] >= depth:
-            self.open.pop()[1].stop = self.end
+        while self.open[-1].depth >= depth:
+            self.open.pop().stop = self.end
 
     def begin(self, i: int, depth: int, column: int, key: str, value: str | None, sort: str = "") -> Node:
         """Closes what is as deep and opens a node at ``column`` of line ``i``, with the comments that wait for it."""
         opened, end, at = self.open, self.end, self.lines.at[i]
-        while opened[-1][0] >= depth:
-            opened.pop()[1].stop = end
+        while opened[-1].depth >= depth:
+            opened.pop().stop = end
         stop = at + len(self.lines.bare[i].rstrip(" \t"))
-        node = Node(at + column, stop, key, value, sort)
+        node = Node(at + column, stop, key, value, sort, depth)
         if self.waiting:
             self._head_comments()
             if self.waiting:
                 node.start = self.lines.span(self.waiting[0])[0]
                 node.notes = self._notes()
                 self.waiting = []
-        around = opened[-1][1]
+        around = opened[-1]
         if around.kids:
             around.kids.append(node)
         else:
             around.kids = [node]
-        opened.append((depth, node))
+        opened.append(node)
         if stop > end:
             self.end = stop
         return node
@@ -134,7 +136,7 @@ class Tree:
     def alone(self) -> None:
         """The comments that wait are a node of their own."""
         start, stop = self.lines.span(self.waiting[0])[0], self.lines.end(self.waiting[-1])
-        self.open[-1][1].add(Node(start, stop)).notes = self._notes()
+        self.open[-1].add(Node(start, stop)).notes = self._notes()
         self.waiting = []
 
     def _notes(self) -> list[Span]:

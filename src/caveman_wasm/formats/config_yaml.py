@@ -125,20 +125,20 @@ def _yaml_line(tree: Tree, i: int, column: int, said: str, spaced: bool) -> int:
             node.key, node.sort = f"{pair[0]}@{locked[1]}", "package"
         said = pair[1]
     elif node is None:  # the value above goes on
-        if len(tree.open) == 1 or tree.open[-1][1].sort == "---":
+        if len(tree.open) == 1 or tree.open[-1].sort == "---":
             tree.begin(i, 2 * column + 2, column, "", None)
         else:
-            tree.open[-1][1].value = None
-            tree.going = 0 if spaced else tree.open[-1][0]
+            tree.open[-1].value = None
+            tree.going = 0 if spaced else tree.open[-1].depth
             tree.go_on(i)
         return i + 1
     node.value = None if spaced and said == "" else unquoted(said)
-    return _yaml_value(tree, i, tree.open[-1][0] // 2 - 1, said, node)
+    return _yaml_value(tree, i, tree.open[-1].depth // 2 - 1, said, node)
 
 
 def _item(tree: Tree, i: int, column: int) -> Node:
     tree.close(2 * column + 3)
-    if tree.open[-1][0] == 2 * column + 2 and tree.open[-1][1].value is not None:
+    if tree.open[-1].depth == 2 * column + 2 and tree.open[-1].value is not None:
         tree.close(2 * column + 2)
     return tree.begin(i, 2 * column + 3, column, "", None, ITEM)
 
