@@ -46,10 +46,10 @@ export async function boot(baseURL: string, progress: Progress, running?: Pyodid
   try {
     if (running) return { pyodide: await equipped(running, folder), snapshot: false };
     const compiled = compile(new URL("pyodide.asm.wasm", folder));
-    const runtime = (await import(/* @vite-ignore */ new URL("pyodide.mjs", folder).href)) as Runtime;
+    const runtime = import(/* @vite-ignore */ new URL("pyodide.mjs", folder).href) as Promise<Runtime>;
     const restored = !inFiles(folder) && (await fromSnapshot(runtime, folder, compiled, progress).catch(quiet));
     if (restored) return { pyodide: restored, snapshot: true };
-    return { pyodide: await plain(runtime, folder, compiled), snapshot: false };
+    return { pyodide: await plain(await runtime, folder, compiled), snapshot: false };
   } catch (thrown) {
     const cause = String(thrown).trim().split("\n").at(-1); // of a Python traceback the line that tells
     throw new CavemanError("cave_start_failed", `Pyodide did not start from ${folder.href}: ${cause}`);
@@ -108,7 +108,8 @@ function plain(runtime: Runtime, folder: URL, compiled: Promise<unknown>): Promi
   return Promise.race([started, compiled.then(() => started)]);
 }
 
-type CreateModule = NonNullable<NonNullable<Parameters<Runtime["loadPyodide"]>[0]>["createPyodideModule"]>;
+type LoadOptions = NonNullable<Parameters<Runtime["loadPyodide"]>[0]>;
+type CreateModule = NonNullable<LoadOptions["createPyodideModule"]>;
 
 /** What of Pyodide's module is not declared. */
 interface Inside {
@@ -118,7 +119,7 @@ interface Inside {
 }
 
 async function fromSnapshot(
-  runtime: Runtime,
+  runtime: Promise<Runtime>,
   folder: URL,
   compiled: Promise<WebAssembly.Module>,
   progress: Progress,
@@ -130,8 +131,8 @@ async function fromSnapshot(
   const gunzip = new DecompressionStream("gzip");
   const packed = arriving(fetched(new URL("snapshot.bin", folder)), made, gunzip.writable.getWriter(), progress);
   const unpacked = all(gunzip.readable);
-  const ready = Promise.all([unpacked, requireMatch(made, runtime.version, lock, packed)]); // used only if both succeed
-  const loading = runtime.loadPyodide({
+  const ready = Promise.all([unpacked, requireMatch(made, runtime, lock, packed)]); // used only if both succeed
+  const options: LoadOptions = {
     indexURL: folder.href,
     lockFileContents: lock.then(text),
     stdout: quiet,
@@ -162,7 +163,8 @@ async function fromSnapshot(
       };
       return module;
     },
-  });
+  };
+  const loading = runtime.then(({ loadPyodide }) => loadPyodide(options));
   const [pyodide] = await Promise.all([loading, ready, script, compiled]); // Pyodide itself might wait for ever
   if (inWorker) fetchLate(pyodide, new URL("python_stdlib.zip", folder));
   pyodide.runPython("import random\nrandom.seed()"); // it would be the same in every page
@@ -260,11 +262,11 @@ function fetchLate({ FS, ERRNO_CODES }: PyodideAPI, archive: URL): void {
 
 async function requireMatch(
   said: Promise<Made>,
-  version: string,
+  runtime: Promise<Runtime>,
   lock: Promise<Uint8Array>,
   packed: Promise<Uint8Array>,
 ): Promise<void> {
-  const made = await said;
+  const [made, { version }] = await Promise.all([said, runtime]);
   const right =
     made.pyodide === version && made.lock === (await sha256(await lock)) && made.sha256 === (await sha256(await packed));
   if (!right) throw new Error("the snapshot is of another build");
