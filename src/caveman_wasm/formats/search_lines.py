@@ -47,7 +47,7 @@ class Text:
 
     def __post_init__(self) -> None:
         self.lines = self.text.split(self.ends)
-        self.starts = list(accumulate(map((1).__add__, map(len, self.lines)), initial=0))
+        self.starts = list(accumulate([len(line) + 1 for line in self.lines], initial=0))
         if not self.lines[-1]:
             self.lines.pop()
         if "\r" in self.text and self.ends == "\n":
