@@ -156,9 +156,11 @@ def _terminal(sample: Sample) -> bool:
     text = sample.text
     if "\x1b" in text and ("\x1b[" in text or "\x1b]" in text):
         return True
+    if "\r" not in text or text.count("\r") == text.count("\r\n"):
+        return False
     bare = 0
     at = text.find("\r")
-    while at >= 0 and bare < 3:  # stops at once on CRLF files: their carriage returns all stand before a newline
+    while at >= 0 and bare < 3:
         found = BARE_CR.match(text, at)
         bare += bool(found) and at + 1 < len(text)
         at = text.find("\r", found.end() if found else at + 1, at + 65536)

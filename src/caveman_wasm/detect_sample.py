@@ -7,6 +7,7 @@ no more of them than decide whether there are enough.
 from __future__ import annotations
 
 import json
+from collections import defaultdict
 from collections.abc import Callable, Sequence
 from functools import cached_property
 from itertools import accumulate
@@ -57,9 +58,9 @@ class Lines:
     @cached_property
     def _starts(self) -> dict[str, list[str]]:
         """The first character behind the indentation → lines."""
-        lines: dict[str, list[str]] = {}
+        lines: defaultdict[str, list[str]] = defaultdict(list)
         for bare, line in zip(self.bare, self.all, strict=True):
-            lines.setdefault(bare[:1], []).append(line)
+            lines[bare[:1]].append(line)
         return lines
 
     @cached_property
@@ -110,7 +111,7 @@ class Lines:
             parts = [part for part in pattern.parts if self._has(part)]
             return len(self.all) if parts else 0, lambda first, last: self._hits_of_any(parts, first, last)
         lines, match = self._may_match(pattern), pattern.match
-        return len(lines), lambda first, last: sum(map(bool, map(match, lines[first:last])))
+        return len(lines), lambda first, last: len([*filter(None, map(match, lines[first:last]))])
 
     def _has(self, pattern: Pattern) -> bool:
         """Whether there is any of what the pattern needs."""

@@ -128,14 +128,16 @@ _CLASSES: Final = _ASCII_CLASSES + b"?" * 128
 _VIEWS: Final = [(_view(members), separator) for members, separator in _RUNS]
 _PROBES: Final = [_CLASSES.translate(_view(members + b"?")) for members, _ in _RUNS]
 _STRIDE: Final = 5
+_GO_ON: Final = bytes(range(0x80, 0xC0))  # bytes that go on with a character
 
 
 def _cut_runs(data: bytes) -> bytes:
     """Puts a separator into every run of one kind that is longer than `LONGEST_RUN` characters, each so many.
 
-    First every fifth byte alone is looked at, taking bytes beyond ASCII for any kind: nearly always enough to say no.
+    First every fifth character's first byte alone is looked at, taking those beyond ASCII for any kind: nearly always
+    enough to say no.
     """
-    probe = data[::_STRIDE]
+    probe = (data if data.isascii() else data.translate(None, _GO_ON))[::_STRIDE]
     run = b"x" * (LONGEST_RUN // _STRIDE)
     if not any(run in probe.translate(view) for view in _PROBES):
         return data

@@ -281,3 +281,16 @@ GROWING: dict[str, Callable[[int], str]] = {
 @pytest.mark.parametrize("make", GROWING.values(), ids=GROWING.keys())
 def test_time_grows_with_the_payload(make: Callable[[int], str]) -> None:
     assert seconds(JSON, make(400_000)) < 12 * seconds(JSON, make(100_000)) + 0.3
+
+
+@pytest.mark.parametrize("size", [0, 1, 2045, 2046, 2047, 2048, 2049, 4093, 6000])
+@pytest.mark.parametrize("inside", ["\\\\", '\\"', " ", "é"])
+@pytest.mark.parametrize("gap", [" ", "\n    ", " " * 3000])
+def test_white_space_is_told_from_strings_wherever_a_window_ends(size: int, inside: str, gap: str) -> None:
+    string = '"' + inside * (size // 2) + "x" * (size % 2) + '"'
+    text = source(f"[{gap}{string},{gap}1,{gap}{{{string}:{gap}{string}}}{gap}]{gap}".encode())
+    minified = JSON.rewrite(text)
+    assert minified is not None
+    assert minified.text == source(f"[{string},1,{{{string}:{string}}}]".encode())
+    assert all(text[minified.back(i)] == c for i, c in enumerate(minified.text))
+    assert minified.back(len(minified.text)) == len(text)

@@ -12,7 +12,6 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import accumulate, compress, pairwise, repeat
-from operator import add
 from typing import Final
 
 from caveman_wasm.facts import is_secret
@@ -123,8 +122,9 @@ class Log:
             lines.pop()
         if not lines:
             return None
-        starts = list(accumulate(map((1).__add__, map(len, lines[:-1])), initial=0))
-        ends = list(map(add, starts, map(len, [line.rstrip("\r") for line in lines] if "\r" in text else lines)))
+        starts = list(accumulate([len(line) + 1 for line in lines[:-1]], initial=0))
+        bare = [line.rstrip("\r") for line in lines] if "\r" in text else lines
+        ends = [start + len(line) for start, line in zip(starts, bare, strict=True)]
         heads = _entries(lines)
         bounds = [*heads, len(lines)]
         stops = [ends[b - 1] for b in bounds[1:]]

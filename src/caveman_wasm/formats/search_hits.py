@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from itertools import pairwise
 from typing import Final
 
-from caveman_wasm.formats.search_lines import MOST, PATHLIKE, Places, Text, Units
+from caveman_wasm.formats.search_lines import MOST, PATHLIKE, Places, Text, Units, remembered_parts
 from caveman_wasm.model import ABSENT, OPAQUE, Group, Value, plain
 
 __all__ = ["read_of_one", "read_prefixed", "read_under_headings", "read_unnumbered"]
@@ -159,7 +159,7 @@ def _count(text: Text, file: _Found) -> str:
 
 
 def _counted(text: Text, files: list[_Found]) -> list[Group]:
-    places = Places(plain(f.path) for f in files)
+    places = Places((plain(f.path) for f in files), remembered_parts())
 
     def read(i: int) -> dict[str, Value]:
         path = plain(files[i].path)
@@ -201,7 +201,7 @@ def _spans(text: Text, starts: Sequence[int], stop: int) -> list[tuple[int, int]
 
 def _by_file(text: Text, files: list[_Found]) -> list[Group]:
     """Files as records; in each all hits but the first, which is literal and so names the file wherever it stays."""
-    places = Places(plain(f.path) for f in files if not _NOTICE.match(f.path))
+    places = Places((plain(f.path) for f in files if not _NOTICE.match(f.path)), remembered_parts())
 
     def read(i: int) -> dict[str, Value]:
         if _NOTICE.match(files[i].path):

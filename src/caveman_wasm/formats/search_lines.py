@@ -12,12 +12,25 @@ from typing import Final
 
 from caveman_wasm.model import ABSENT, Columns, Group, Value
 
-__all__ = ["MOST", "PATHLIKE", "SAMPLE", "Places", "Text", "Units", "after_empty_lines", "path_parts", "shared_depth"]
+__all__ = [
+    "MOST",
+    "PATHLIKE",
+    "REMEMBERED",
+    "SAMPLE",
+    "Parts",
+    "Places",
+    "Text",
+    "Units",
+    "after_empty_lines",
+    "path_parts",
+    "remembered_parts",
+    "shared_depth",
+]
 
 SAMPLE: Final = 400  # lines that say what kind of search or listing it is
 MOST: Final = 0.6  # of them have to look like it
 FEW_DIRECTORIES: Final = 8  # more are stated by their top directory (an enumeration has eight values at most)
-REMEMBERED: Final = 8192  # paths whose parts are kept while a listing is cut and told of
+REMEMBERED: Final = 8192  # lines and paths that are kept while a listing is cut and told of
 SUMS: Final = 3  # lines that sum up what was found
 _SUM: Final = re.compile(r"(?:[A-Z][\w ]{0,40}: )?[0-9][0-9,.]* [A-Za-z][^:/]{2,120}\Z", re.ASCII)
 PATHLIKE: Final = re.compile(r"[^\s:]*[./\\][^:]*\Z|[^\s:]+/?\Z", re.ASCII)
@@ -34,7 +47,7 @@ class Text:
 
     def __post_init__(self) -> None:
         self.lines = self.text.split(self.ends)
-        self.starts = list(accumulate(map((1).__add__, map(len, self.lines)), initial=0))
+        self.starts = list(accumulate([len(line) + 1 for line in self.lines], initial=0))
         if not self.lines[-1]:
             self.lines.pop()
         if "\r" in self.text and self.ends == "\n":
@@ -101,12 +114,20 @@ def path_parts(path: str) -> tuple[str, str, str]:
     return folder, name, f".{ext}" if dot and stem and len(ext) <= 12 and " " not in ext else ""
 
 
+Parts = Callable[[str], tuple[str, str, str]]
+
+
+def remembered_parts() -> Parts:
+    """`path_parts` that remembers: a path is told of when it is cut, chosen and left out."""
+    return lru_cache(REMEMBERED)(path_parts)
+
+
 class Places:
     """What is said of paths: their names where these tell them apart, or the folder each is in (one package.json a
     folder), and their directory; where there are many directories, the top one stands for them."""
 
-    def __init__(self, paths: Iterable[str]) -> None:
-        self.parts = lru_cache(REMEMBERED)(path_parts)
+    def __init__(self, paths: Iterable[str], parts_of: Parts) -> None:
+        self.parts = parts_of
         parts = [self.parts(p) for p in dict.fromkeys(paths)]
         names = [p[1] for p in parts]
         folders = list(dict.fromkeys(p[0] for p in parts))

@@ -11,12 +11,14 @@ from typing import Final
 from caveman_wasm.formats.search_lines import (
     MOST,
     PATHLIKE,
+    REMEMBERED,
     SAMPLE,
+    Parts,
     Places,
     Text,
     Units,
     after_empty_lines,
-    path_parts,
+    remembered_parts,
     shared_depth,
 )
 from caveman_wasm.model import ABSENT, OPAQUE, Group, Value, plain
@@ -96,20 +98,24 @@ def _entry(line: str) -> tuple[str, dict[str, Value]]:
 _TYPES: Final = {"-": "file", "d": "directory", "l": "link", "b": "block", "c": "character", "p": "pipe", "s": "socket"}
 
 
-Read = Callable[[str], tuple[str, dict[str, Value]]]
-REMEMBERED: Final = 8192  # lines whose entries are kept while a listing is cut and told of
+class _Known:
+    """Entries and the parts of paths; some thousands are remembered while a listing is cut and told of."""
+
+    def __init__(self) -> None:
+        self.entry: Callable[[str], tuple[str, dict[str, Value]]] = lru_cache(REMEMBERED)(_entry)
+        self.parts = remembered_parts()
 
 
-def _entries(text: Text, lines: Sequence[int], entry: Read, noun: str = "entries") -> Group:
+def _entries(text: Text, lines: Sequence[int], known: _Known, noun: str = "entries") -> Group:
     """Entries as records, read by the columns of their listing."""
-    paths = [plain(entry(text.lines[i])[0]) for i in lines]
-    places = Places(paths)
+    paths = [plain(known.entry(text.lines[i])[0]) for i in lines]
+    places = Places(paths, known.parts)
 
     def read(i: int) -> dict[str, Value]:
-        return {**places.of(paths[i]), **entry(text.lines[lines[i]])[1]}
+        return {**places.of(paths[i]), **known.entry(text.lines[lines[i]])[1]}
 
     def kinds(i: int) -> tuple[str, ...]:
-        what = str(entry(text.lines[lines[i]])[1].get("type", ""))
+        what = str(known.entry(text.lines[lines[i]])[1].get("type", ""))
         top, kind, fine = places.kinds(paths[i])
         return what, f"{what} {top}", f"{what} {kind}", fine
 
@@ -118,8 +124,8 @@ def _entries(text: Text, lines: Sequence[int], entry: Read, noun: str = "entries
 
 def read_listing(text: Text) -> list[Group] | None:
     """``ls -R`` and its like under headings; else lines with a path in each, by directory."""
-    entry = lru_cache(REMEMBERED)(_entry)
-    headed = _headed(text, entry)
+    known = _Known()
+    headed = _headed(text, known)
     if headed is not None:
         return headed
     lines = [i for i, line in enumerate(text.lines) if line.strip() and not line.startswith("total ")]
@@ -128,12 +134,12 @@ def read_listing(text: Text) -> list[Group] | None:
     sample = [text.lines[i] for i in lines[:SAMPLE]]
     if text.ends == "\n" and sum(map(_is_entry, sample)) < 0.85 * len(sample):
         return None
-    folders = [path_parts(plain(entry(text.lines[i])[0]))[0].split("/")[:DEEPEST] for i in lines]
+    folders = [known.parts(plain(known.entry(text.lines[i])[0]))[0].split("/")[:DEEPEST] for i in lines]
     depth = _depth(folders)
     if not depth:
-        return [_entries(text, lines, entry)]
+        return [_entries(text, lines, known)]
     cuts = [0, *(k for k in range(1, len(lines)) if folders[k][:depth] != folders[k - 1][:depth]), len(lines)]
-    return [_by_directory(text, [("/".join(folders[a][:depth]), lines[a:b]) for a, b in pairwise(cuts)], entry)]
+    return [_by_directory(text, [("/".join(folders[a][:depth]), lines[a:b]) for a, b in pairwise(cuts)], known)]
 
 
 def _is_entry(line: str) -> bool:
@@ -161,7 +167,7 @@ def _depth(folders: list[list[str]]) -> int:
     return 0
 
 
-def _headed(text: Text, entry: Read) -> list[Group] | None:
+def _headed(text: Text, known: _Known) -> list[Group] | None:
     """Directories as ``ls -R`` lists them: ``dir:``, perhaps ``total 12``, entries, an empty line."""
     heads = [i for i in after_empty_lines(text) if _HEADED.match(text.lines[i])]
     if not heads or (heads[0] > 0 and len(heads) < 2):
@@ -171,11 +177,11 @@ def _headed(text: Text, entry: Read) -> list[Group] | None:
         inside = [i for i in range(a + 1, b) if text.lines[i].strip() and not text.lines[i].startswith("total ")]
         found.append((plain(text.lines[a][:-1]), [a, *inside]))
     before = [i for i in range(heads[0]) if text.lines[i].strip() and not text.lines[i].startswith("total ")]
-    groups = [_entries(text, before, entry)] if before else []
-    return [*groups, _by_directory(text, found, entry)]
+    groups = [_entries(text, before, known)] if before else []
+    return [*groups, _by_directory(text, found, known)]
 
 
-def _by_directory(text: Text, found: Sequence[tuple[str, list[int]]], entry: Read) -> Group:
+def _by_directory(text: Text, found: Sequence[tuple[str, list[int]]], known: _Known) -> Group:
     """``found``: for each directory its path and its lines; the first, heading or entry, is literal and so names it."""
 
     def read(i: int) -> dict[str, Value]:
@@ -190,7 +196,7 @@ def _by_directory(text: Text, found: Sequence[tuple[str, list[int]]], entry: Rea
     group = text.group([(lines[0], lines[-1] + 1) for _, lines in found], "directories", Units(read, kinds))
     for i, (path, lines) in enumerate(found):
         if len(lines) > 1:
-            inside = _entries(text, lines[1:], entry)
+            inside = _entries(text, lines[1:], known)
             inside.heading = path
             group.children[i] = [inside]
     return group
@@ -206,10 +212,10 @@ def read_tree(text: Text) -> list[Group] | None:
         found = _BRANCH.match(line)
         if found is not None:
             rows.append((i, len(plain(found[1])) // 4, plain(found[2])))
-    return _branches(text, rows, 0)
+    return _branches(text, rows, 0, remembered_parts())
 
 
-def _branches(text: Text, rows: Sequence[tuple[int, int, str]], level: int) -> list[Group]:
+def _branches(text: Text, rows: Sequence[tuple[int, int, str]], level: int, parts: Parts) -> list[Group]:
     """Siblings as one group (recursion ends at `DEPTH`)."""
     depth = min(row[1] for row in rows)
     heads = [k for k, row in enumerate(rows) if row[1] == depth or k == 0]
@@ -217,16 +223,16 @@ def _branches(text: Text, rows: Sequence[tuple[int, int, str]], level: int) -> l
     cuts = [*heads, len(rows)]
 
     def read(i: int) -> dict[str, Value]:
-        _, name, ext = path_parts(names[i])
+        _, name, ext = parts(names[i])
         return {"name": name, "ext": ext or ABSENT, "type": "directory" if cuts[i + 1] - cuts[i] > 1 else ABSENT}
 
     def kinds(i: int) -> tuple[str, ...]:
-        return ("directory" if cuts[i + 1] - cuts[i] > 1 else "file", path_parts(names[i])[2])
+        return ("directory" if cuts[i + 1] - cuts[i] > 1 else "file", parts(names[i])[2])
 
     spans = [(rows[a][0], rows[b - 1][0] + 1) for a, b in pairwise(cuts)]
     group = text.group(spans, "entries", Units(read, kinds))
     for i, (a, b) in enumerate(pairwise(cuts)):
         if b - a > 1 and level < DEPTH - 1:
-            group.children[i] = _branches(text, rows[a + 1 : b], level + 1)
+            group.children[i] = _branches(text, rows[a + 1 : b], level + 1, parts)
             group.children[i][0].heading = names[i]
     return [group]
