@@ -185,9 +185,10 @@ class Rows:
 
     def _table(self, first: int, last: int) -> Sequence[Sequence[Value]]:
         """The columns of rows ``first`` to ``last``, exclusive; the last ones read are remembered."""
-        if self._last is None or self._last[:2] != (first, last):
+        if self._last is None or first < self._last[0] or last > self._last[1]:
             self._last = (first, last, self.shape.columns(self._plain(range(first, last))))
-        return self._last[2]
+        begin, end, table = self._last
+        return table if (begin, end) == (first, last) else [c[first - begin : last - begin] for c in table]
 
     def _plain(self, picked: range) -> list[str]:
         cut = slice(picked.start, picked.stop, picked.step)
