@@ -161,14 +161,12 @@ class Tag:
         return "navigation" if self.navigates and dense and (held[LINKS] or name == "a") else ""
 
 
-_tag: Final = lru_cache(1024)(Tag)
-
-
 class Tags(dict[str, Tag]):
     """Tags by their spelling. Those whose attributes tell the same share one."""
 
     def __init__(self) -> None:
         self.open: dict[str, int] = {"svg": 0}  # name → how many elements of it are open
+        self._tag = lru_cache(1024)(Tag)  # the page's own: what its attributes say goes with it
 
     def __missing__(self, written: str) -> Tag:
         found = _READ.match(written)
@@ -181,7 +179,7 @@ class Tags(dict[str, Tag]):
         else:
             kind = OTHER if name in VOID or written[-2] == "/" else OPEN
         tells = not closing and (_NAMES if name in _NAMED else _TELLS).search(written.lower(), found.end())
-        tag = self[written] = _tag(name, kind, closing, _told(written, name) if tells else None)
+        tag = self[written] = self._tag(name, kind, closing, _told(written, name) if tells else None)
         self.open.setdefault(name, 0)
         return tag
 
