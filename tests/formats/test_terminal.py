@@ -10,7 +10,7 @@ from time import process_time
 import pytest
 from corpus.made_terminal import coloured_diff, lint, progress
 from corpus.made_terminal import tests as coloured_run
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from shorten import cut
 
@@ -216,6 +216,7 @@ def test_a_cursor_goes_back_over_bytes_that_are_no_character() -> None:
 
 
 @settings(max_examples=300, deadline=None)
+@example(b"\t\x1b[2J\x1b[u\x1b[J\x1b[A\t")  # the saved place is above the screen
 @given(_OUTPUT | _TORN)
 def test_any_bytes_are_redrawn_into_slices_of_them(payload: bytes) -> None:
     text = source(payload)

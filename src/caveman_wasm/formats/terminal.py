@@ -114,7 +114,7 @@ class _Screen:
         if sign == "7":
             self.saved = (self.row, self.column)
         elif sign == "8":
-            self.row, self.column = min(self.saved[0], len(self.rows) - 1), self.saved[1]
+            self._restore()
         elif sign == "M":
             self.row = max(self.row - 1, self.top)
         else:
@@ -146,7 +146,7 @@ class _Screen:
         elif act == "s":
             self.saved = (self.row, self.column)
         elif act == "u":
-            self.row, self.column = min(self.saved[0], len(self.rows) - 1), self.saved[1]
+            self._restore()
         if act in "EF":
             self.column = 0
 
@@ -156,6 +156,10 @@ class _Screen:
         self.row += n
         while self.row >= len(self.rows):
             self.rows.append(None)
+
+    def _restore(self) -> None:
+        """Back to the saved place; what was cleared from the screen since is out of reach."""
+        self.row, self.column = max(self.top, min(self.saved[0], len(self.rows) - 1)), self.saved[1]
 
     def _place(self, row: int, column: int) -> None:
         target = self.top + row
