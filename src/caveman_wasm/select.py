@@ -21,6 +21,7 @@ from __future__ import annotations
 
 import itertools
 from bisect import bisect_right
+from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Final
@@ -87,10 +88,10 @@ class Order:
         """How many places fit into ``limit`` bytes, markers reckoned in. Urgent ones stay in any case."""
         granted: dict[int, set[int]] = {}
         costs = [node.marker_cost for node in self.nodes]
-        opened: dict[tuple[int, int], int] = {}  # the markers of all groups in a unit
+        opened: defaultdict[tuple[int, int], int] = defaultdict(int)  # the markers of all groups in a unit
         for node, cost in zip(self.nodes, costs, strict=True):
-            opened[node.parent, node.unit] = opened.get((node.parent, node.unit), 0) + cost
-        spent = self.literal + opened.get((-1, -1), 0)
+            opened[node.parent, node.unit] += cost
+        spent = self.literal + opened[-1, -1]
         for k, (number, i) in enumerate(self.places):
             node, mine = self.nodes[number], granted.setdefault(number, set())
             group = node.group
@@ -102,7 +103,7 @@ class Order:
                 split = -(len(mine) == len(group.starts))
             spent += node.cost(i) + costs[number] * split
             if i in group.children:
-                spent += opened.get((number, i), 0)
+                spent += opened[number, i]
             if spent > limit and k >= self.urgent:
                 return k
         return len(self.places)

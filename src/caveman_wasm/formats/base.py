@@ -8,13 +8,15 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from typing import Protocol
+from typing import Generic, Protocol, TypeVar
 
 from caveman_wasm.facts import facts
 from caveman_wasm.markers import elision
 from caveman_wasm.model import Document, Group, Marker, Rewritten, Run, source
 
-__all__ = ["Format", "Joined", "Reference", "join"]
+__all__ = ["Format", "Joined", "LastRead", "Reference", "join"]
+
+_T = TypeVar("_T")
 
 Facts = Callable[[Run, int], tuple[str, ...]]
 Reference = Callable[[int, int], str]  # (markers, units left out) → what goes in at close_at
@@ -51,6 +53,20 @@ class Format(Protocol):
     def reference(self, sentence: str, document: Document) -> str:
         """Source text that goes in at ``document.close_at``, with whatever separator it needs."""
         ...
+
+
+class LastRead(Generic[_T]):
+    """What a reader read last: facts ask about some of the units that the survey has read."""
+
+    def __init__(self) -> None:
+        self._first = self._last = 0
+        self._read: _T | None = None
+
+    def of(self, first: int, last: int, read: Callable[[int, int], _T]) -> tuple[_T, slice]:
+        """What ``read`` gave for units among which are ``first`` to ``last``, exclusive, and where these are in it."""
+        if self._read is None or first < self._first or last > self._last:
+            self._first, self._last, self._read = first, last, read(first, last)
+        return self._read, slice(first - self._first, last - self._first)
 
 
 @dataclass(slots=True)

@@ -14,7 +14,7 @@ from itertools import accumulate
 from typing import Final
 
 from caveman_wasm.formats.languages import Language
-from caveman_wasm.model import raw
+from caveman_wasm.model import line_starts, raw
 
 __all__ = ["COMMENT", "COPY", "SPACE", "STRING", "Item", "Source", "items_of"]
 
@@ -39,7 +39,7 @@ class Source:
     def __init__(self, text: str, newline: str, language: Language) -> None:
         self.text, self.language = text, language
         lines = text.split(newline)
-        self.at = [*accumulate([len(line) + 1 for line in lines], initial=0)]
+        self.at = line_starts(lines)
         self.lines = [line.rstrip("\r") for line in lines] if "\r" in text else lines
         masked, self.inside = _mask(text if newline == "\n" else text.replace(newline, "\n"), language)
         self.masked = [line.strip(SPACE) for line in masked.split("\n")]

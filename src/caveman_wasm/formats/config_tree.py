@@ -7,8 +7,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Sequence
-from itertools import accumulate
 from typing import Final
+
+from caveman_wasm.model import line_starts
 
 __all__ = ["ITEM", "QUOTED", "Lines", "Node", "Span", "Tree", "balance", "bracketed", "unquoted", "walk"]
 
@@ -60,7 +61,7 @@ class Lines:
         self.text = text
         self.newline = "\n" if "\n" in text or "\r" not in text else "\r"
         lines = text.split(self.newline)
-        self.at: list[int] = [*accumulate([len(line) + 1 for line in lines], initial=0)]
+        self.at = line_starts(lines)
         self.bare = [line.rstrip("\r") for line in lines] if "\r" in text else lines
         if text.startswith("\xef\xbb\xbf"):
             self.bare[0], self.at[0] = self.bare[0][3:], 3

@@ -15,7 +15,8 @@ from itertools import accumulate, compress, pairwise, repeat
 from typing import Final
 
 from caveman_wasm.facts import is_secret
-from caveman_wasm.model import ABSENT, OPAQUE, Columns, Document, Group, Rewritten, Value, plain
+from caveman_wasm.formats.base import LastRead
+from caveman_wasm.model import ABSENT, OPAQUE, Columns, Document, Group, Rewritten, Value, line_starts, plain
 
 __all__ = ["LOG"]
 
@@ -122,9 +123,9 @@ class Log:
             lines.pop()
         if not lines:
             return None
-        starts = list(accumulate([len(line) + 1 for line in lines[:-1]], initial=0))
+        starts = line_starts(lines)
         bare = [line.rstrip("\r") for line in lines] if "\r" in text else lines
-        ends = [start + len(line) for start, line in zip(starts, bare, strict=True)]
+        ends = [start + len(line) for start, line in zip(starts, bare, strict=False)]  # starts has one more
         heads = _entries(lines)
         bounds = [*heads, len(lines)]
         stops = [ends[b - 1] for b in bounds[1:]]
@@ -253,15 +254,14 @@ class _Reader:
         self.requests = _REQUEST.search(text, 0, 4096) is not None
         self._far: dict[int, str] | None = None
         self.known: dict[str, _Kind] = {}
-        self._last: _Stretch | None = None
+        self._last = LastRead[_Stretch]()
 
     def _read(self, first: int, last: int) -> tuple[_Stretch, slice]:
-        """The last stretch read is remembered: facts ask about parts of what the survey has read."""
-        known = self._last
-        if known is None or first < known.first or last > known.last:
-            units = [self.text[a:b] for a, b in zip(self.starts[first:last], self.stops[first:last], strict=True)]
-            self._last = known = _Stretch(first, last, units, *self._lines(units))
-        return known, slice(first - known.first, last - known.first)
+        return self._last.of(first, last, self._stretch)
+
+    def _stretch(self, first: int, last: int) -> _Stretch:
+        units = [self.text[a:b] for a, b in zip(self.starts[first:last], self.stops[first:last], strict=True)]
+        return _Stretch(units, *self._lines(units))
 
     def _lines(self, units: list[str]) -> tuple[list[str], list[_Kind], Sequence[re.Match[str] | None]]:
         """The first line of each, its kind, and the request in the entry."""
@@ -329,8 +329,6 @@ class _Stretch:
     """Neighbouring entries, their first lines, what is known of these, and the requests in them; and, from when
     somebody asks, what their lines' form and the names in them say, and the failures."""
 
-    first: int
-    last: int
     units: list[str]
     heads: list[str]
     kinds: list[_Kind]

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from itertools import accumulate, groupby
+from itertools import groupby
 from typing import Final
 
-from caveman_wasm.model import Document, Group, Rewritten
+from caveman_wasm.model import Document, Group, Rewritten, line_starts
 
 __all__ = ["REPETITION"]
 
@@ -22,7 +22,7 @@ class Repetition:
         """One group a run, of the lines that equal the one above; None where no line does."""
         newline = "\n" if "\n" in text or "\r" not in text else "\r"
         lines = text.split(newline)
-        starts = [0, *accumulate(len(line) + 1 for line in lines)]
+        starts = line_starts(lines)
         lines = lines[:-1] if not lines[-1] else lines  # behind the last line end there is no line
         groups: list[Group] = []
         for equal, same in groupby(range(len(lines)), lambda i: i > 0 and lines[i] == lines[i - 1]):

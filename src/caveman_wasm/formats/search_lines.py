@@ -7,10 +7,11 @@ from array import array
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
-from itertools import accumulate, chain
+from itertools import chain
 from typing import Final
 
-from caveman_wasm.model import ABSENT, Columns, Group, Value
+from caveman_wasm.formats.base import LastRead
+from caveman_wasm.model import ABSENT, Columns, Group, Value, line_starts
 
 __all__ = [
     "MOST",
@@ -47,7 +48,7 @@ class Text:
 
     def __post_init__(self) -> None:
         self.lines = self.text.split(self.ends)
-        self.starts = list(accumulate([len(line) + 1 for line in self.lines], initial=0))
+        self.starts = line_starts(self.lines)
         if not self.lines[-1]:
             self.lines.pop()
         if "\r" in self.text and self.ends == "\n":
@@ -89,14 +90,11 @@ class Units:
     def __init__(self, read: Callable[[int], dict[str, Value]], kinds: Callable[[int], tuple[str, ...]]) -> None:
         self.read, self.kind = read, kinds
         self.failure: Callable[[int], str] | None = None
-        self._last: tuple[int, int, list[dict[str, Value]]] = (0, 0, [])
+        self._last = LastRead[list[dict[str, Value]]]()
 
     def columns(self, first: int, last: int) -> Columns:
-        begin, stop, rows = self._last
-        if first < begin or last > stop:  # else facts ask about some of those that the survey has read
-            begin, rows = first, list(map(self.read, range(first, last)))
-            self._last = first, last, rows
-        rows = rows[first - begin : last - begin]
+        read, part = self._last.of(first, last, lambda first, last: list(map(self.read, range(first, last))))
+        rows = read[part]
         names = dict.fromkeys(chain.from_iterable(rows))
         return {name: [row.get(name, ABSENT) for row in rows] for name in names}
 

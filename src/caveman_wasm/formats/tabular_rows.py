@@ -7,11 +7,12 @@ import re
 from array import array
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from itertools import accumulate, compress, count, repeat
-from operator import add, contains, lt
+from itertools import accumulate, compress, repeat
+from operator import contains, lt
 from typing import Final, Literal
 
-from caveman_wasm.model import OPAQUE, Columns, Group, Value, plain
+from caveman_wasm.formats.base import LastRead
+from caveman_wasm.model import OPAQUE, Columns, Group, Value, line_starts, plain
 
 __all__ = ["BAR", "RECORD_RULE", "TITLES", "Rows", "Shape", "is_rule", "pipe_rows", "row_group", "row_spans"]
 
@@ -162,7 +163,7 @@ class Rows:
         self.names = [name if known.count(name) == 1 else "" for name in known] if len(known) < 1000 else known
         self._leveled: list[int] | None = None
         self._shaped = False
-        self._last: tuple[int, int, Sequence[Sequence[Value]]] | None = None
+        self._last = LastRead[Sequence[Sequence[Value]]]()
 
     def columns(self, first: int, last: int) -> Columns:
         return {name: values for name, values in zip(self.names, self._table(first, last), strict=True) if name}
@@ -184,11 +185,11 @@ class Rows:
         return said
 
     def _table(self, first: int, last: int) -> Sequence[Sequence[Value]]:
-        """The columns of rows ``first`` to ``last``, exclusive; the last ones read are remembered."""
-        if self._last is None or first < self._last[0] or last > self._last[1]:
-            self._last = (first, last, self.shape.columns(self._plain(range(first, last))))
-        begin, end, table = self._last
-        return table if (begin, end) == (first, last) else [c[first - begin : last - begin] for c in table]
+        """The columns of rows ``first`` to ``last``, exclusive."""
+        table, part = self._last.of(
+            first, last, lambda first, last: self.shape.columns(self._plain(range(first, last)))
+        )
+        return [column[part] for column in table]
 
     def _plain(self, picked: range) -> list[str]:
         cut = slice(picked.start, picked.stop, picked.step)
@@ -243,7 +244,7 @@ def row_spans(
     """
     piece = text[start:stop]
     lines = piece.split(newline)
-    begins = list(map(add, accumulate(map(len, lines), initial=start), count(0, len(newline))))
+    begins = line_starts(lines, len(newline), start)
     heads: Iterable[int] = range(len(lines) + 1)
     if delimiter and '"' in piece:
         counts = list(map(str.count, lines, repeat('"')))

@@ -5,12 +5,11 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
-from itertools import accumulate
 from typing import Final, Literal
 
 from caveman_wasm.formats.tabular_rows import is_rule
 from caveman_wasm.formats.text_sentences import SENTENCE, SPACE, signs
-from caveman_wasm.model import plain, raw
+from caveman_wasm.model import line_starts, plain, raw
 
 __all__ = ["FENCE", "ITEM", "TITLE", "Block", "Kind", "Lines", "blocks", "fenced"]
 
@@ -56,7 +55,7 @@ class Lines:
     def __init__(self, text: str, start: int, newline: str) -> None:
         self.text = text
         lines = text[start:].split(newline)
-        self.at = [*accumulate([len(line) + len(newline) for line in lines], initial=start)]
+        self.at = line_starts(lines, len(newline), start)
         self.gap = len(newline)
         self.bare = [line.rstrip("\r") for line in lines] if "\r" in text else lines
         self.blank = [not line.strip(SPACE) for line in self.bare]
