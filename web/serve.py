@@ -73,11 +73,20 @@ class Handler(SimpleHTTPRequestHandler):
         """Stay quiet: stderr is for what went wrong."""
 
 
-def make_server(folder: str, port: int = 0, csp: str = CSP) -> ThreadingHTTPServer:
+class Server(ThreadingHTTPServer):
+    """Ends with its process, whoever is still connected."""
+
+    daemon_threads = True
+
+    def handle_error(self, request: object, client_address: object) -> None:
+        """A browser that hangs up in the middle of a file is nothing to report."""
+        if not isinstance(sys.exception(), ConnectionError):
+            super().handle_error(request, client_address)  # type: ignore[arg-type]
+
+
+def make_server(folder: str, port: int = 0, csp: str = CSP) -> Server:
     """A server of ``folder`` on 127.0.0.1; port 0 takes a free one (``server.server_port``)."""
-    server = ThreadingHTTPServer(("127.0.0.1", port), partial(Handler, directory=folder, csp=csp))
-    server.daemon_threads = True
-    return server
+    return Server(("127.0.0.1", port), partial(Handler, directory=folder, csp=csp))
 
 
 def server_near(folder: str, port: int) -> ThreadingHTTPServer:

@@ -17,7 +17,6 @@ import tempfile
 import threading
 from collections import Counter
 from functools import cache, partial
-from http.server import ThreadingHTTPServer
 from pathlib import Path
 from typing import ClassVar
 
@@ -27,7 +26,7 @@ sys.path[:0] = [str(ROOT / "web"), str(ROOT / "tests")]
 from once import launch_profile  # noqa: E402
 from payloads import log  # noqa: E402
 from playwright.sync_api import BrowserContext, Playwright, sync_playwright  # noqa: E402
-from serve import Handler  # noqa: E402
+from serve import Handler, Server  # noqa: E402
 
 DIST = ROOT / "web" / "dist"
 START = """async ([base, payload]) => {
@@ -121,8 +120,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--rounds", type=int, default=5)
     rounds = parser.parse_args().rounds
-    server = ThreadingHTTPServer(("127.0.0.1", 0), partial(Counting, directory=str(DIST)))
-    server.daemon_threads = True
+    server = Server(("127.0.0.1", 0), partial(Counting, directory=str(DIST)))
     threading.Thread(target=server.serve_forever, daemon=True).start()
     base = f"http://127.0.0.1:{server.server_port}/"
     runs: dict[tuple[bool, int], list[dict[str, float]]] = {}

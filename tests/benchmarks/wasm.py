@@ -27,7 +27,6 @@ import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from functools import partial
-from http.server import ThreadingHTTPServer
 from pathlib import Path
 from statistics import median, quantiles
 from typing import Any
@@ -39,7 +38,7 @@ sys.path[:0] = [str(HERE), str(WEB)]
 from made import QUESTION, payloads, plain, selector  # noqa: E402
 from once import launch  # noqa: E402
 from playwright.sync_api import sync_playwright  # noqa: E402
-from serve import Handler  # noqa: E402
+from serve import Handler, Server  # noqa: E402
 from stages import STAGES  # noqa: E402
 
 from caveman_wasm import Engine, open_memory, tokens  # noqa: E402
@@ -88,8 +87,7 @@ class Isolated(Handler):
 @contextmanager
 def chromium(folder: Path) -> Iterator[Ask]:
     """A page that runs the benchmark."""
-    server = ThreadingHTTPServer(("127.0.0.1", 0), partial(Isolated, directory=str(folder)))
-    server.daemon_threads = True
+    server = Server(("127.0.0.1", 0), partial(Isolated, directory=str(folder)))
     threading.Thread(target=server.serve_forever, daemon=True).start()
     base = f"http://127.0.0.1:{server.server_port}/"
     with sync_playwright() as playwright:
