@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import base64
+from random import Random
 from typing import Any
 
 import pytest
@@ -182,7 +183,38 @@ def test_odd_characters_are_counted_as_python_does(engine: Engine) -> None:
         "\u2028",
     ]
     pieces += ["\u200b", "\u3000", "\x1c", "\x1f", "\0"]
-    texts = [a + middle + b for a in pieces for middle in ("", " ", "\n", "é") for b in pieces]
+    assert_counted_as_python_does(
+        engine, [a + middle + b for a in pieces for middle in ("", " ", "\n", "é") for b in pieces]
+    )
+
+
+def test_texts_of_ascii_are_counted_as_python_does(engine: Engine) -> None:
+    random = Random(7)
+    pieces = [
+        r"don't",
+        r"WE'LL",
+        r"x'Ve",
+        r"'s'S'T",
+        r"'llx",
+        r"XMLHttpRequest",
+        r"foo_bar",
+        r"aB",
+        r"12345",
+        r"0x7f",
+        r".//",
+        r"'''",
+        r"{'a':",
+        r"<|endoftext|>",
+    ]
+    pieces += [" ", "   ", "\n", "\r\n", "\n/", "\t", "\v\f", "\0", "\x1c", "\x7f"]
+
+    def piece() -> str:
+        return random.choice(pieces) if random.random() < 0.5 else "".join(map(chr, random.choices(range(128), k=6)))
+
+    assert_counted_as_python_does(engine, ["".join(piece() for _ in range(random.randint(1, 12))) for _ in range(1000)])
+
+
+def assert_counted_as_python_does(engine: Engine, texts: list[str]) -> None:
     counts = engine.run(
         """const count = async (text) => (await caveman.compress(text, { mode: "record" })).tokensBefore;
         return Promise.all(texts.map(count));""",
