@@ -7,6 +7,7 @@ import { basename, dirname, join, relative, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
 import { gzipSync } from "node:zlib";
 import { build } from "esbuild";
+import { packVocabulary } from "./vocabulary.mjs";
 
 const web = dirname(fileURLToPath(import.meta.url));
 const dist = process.argv[2] ?? join(web, "dist");
@@ -20,6 +21,7 @@ for (const name of readdirSync(dist)) {
 }
 
 const lock = JSON.parse(readFileSync(join(dist, "pyodide/pyodide-lock.json")));
+packVocabulary(join(web, "build/o200k_base.txt"));
 const shared = { bundle: true, format: "esm", target: "es2022", minify: true, sourcemap: true, sourcesContent: false, outdir: dist };
 
 const { metafile } = await build({
@@ -38,6 +40,7 @@ const { metafile } = await build({
   external: Object.keys(manifest.peerDependencies), // whoever imports an adapter has its library
   splitting: true, // page and worker share what both need; the counter and the host load only where they run
   chunkNames: "[name]-[hash]", // beside their entries: index.ts finds the folder by its own address
+  charset: "utf8", // the vocabulary is nearly as long again in escapes
   legalComments: "linked",
   metafile: true,
   logLevel: "warning",

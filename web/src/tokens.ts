@@ -1,8 +1,7 @@
 /** The counter that the page hands to the engine. */
 
-import { BytePairEncodingCore } from "gpt-tokenizer/BytePairEncodingCore";
-import ranks from "gpt-tokenizer/bpeRanks/o200k_base";
 import { O200KBase } from "gpt-tokenizer/encodingParams/o200k_base";
+import vocabulary from "../build/o200k_base.txt"; // written by vocabulary.mjs
 
 /**
  * Counts tokens. `count` gets UTF-8 (the engine has replaced what is none and has cut long unbroken runs, on
@@ -15,82 +14,107 @@ export interface Counter {
   prepare?(): void;
 }
 
-/** What of gpt-tokenizer 4.0.0 is not declared; the tests hold the counts equal to the other counters'. */
-interface Inside {
-  tokenSplitRegex: RegExp;
-  getBpeRankFromBytes(bytes: Uint8Array): number | undefined;
-  readonly bytePairStringRankEncoder: ReadonlyMap<string, number>;
-  readonly binarySearch: (bytes: Uint8Array) => number;
-  readonly bytePairNonUtfSortedEncoder: readonly (readonly [Uint8Array, number])[];
-}
+/** Tokens of a text. */
+type Count = (text: string) => number;
 
-/** Tokens of a text; it remembers pieces that it has counted until it is told to forget them. */
-interface Counting {
-  (text: string): number;
-  forget(): void;
-}
+/** The rank of the token of these bytes; Infinity where there is none. */
+type Rank = (bytes: Uint8Array, start: number, end: number) => number;
 
-/** gpt-tokenizer's o200k_base, less two slips that make it count other than the reference does, and faster where all is ASCII. */
-function exactCount(): Counting {
-  const params = O200KBase(ranks);
-  const core = new BytePairEncodingCore(params);
-  const inside = core as unknown as Inside;
+const SLOTS = 1 << 19; // more than twice as many as tokens
 
-  // It looks bytes up as text, and in decoding them loses a BOM at their beginning.
-  const byText = inside.getBpeRankFromBytes.bind(core);
-  inside.getBpeRankFromBytes = (bytes) =>
-    bytes[0] === 0xef && bytes[1] === 0xbb && bytes[2] === 0xbf
-      ? inside.bytePairNonUtfSortedEncoder[inside.binarySearch(bytes)]?.[1]
-      : byText(bytes);
-
-  // White space is Unicode's in the reference; JavaScript's lacks U+0085 and has U+FEFF. The true class is half as fast.
-  const space = String.raw`\t-\r \u0085\u00a0\u1680\u2000-\u200a\u2028\u2029\u202f\u205f\u3000`;
-  const pattern = params.tokenSplitRegex.source
-    .replace(String.raw`[^\s`, `[^${space}`)
-    .replaceAll(String.raw`\s`, `[${space}]`)
-    .replaceAll(String.raw`\S`, `[^${space}]`);
-  const exact = new RegExp(pattern, "gu");
-  const anyText = (text: string): number => {
-    inside.tokenSplitRegex = /[\u0085\ufeff]/.test(text) ? exact : params.tokenSplitRegex;
-    return core.countNative(text);
+/** The vocabulary as one table of hashes: 200,000 strings in a Map take ten times as long to make, and ten times the memory. */
+function ranksOf(vocabulary: string): Rank {
+  const bytes = new Uint8Array(vocabulary.length);
+  const starts = new Uint32Array(SLOTS / 2);
+  const slots = new Int32Array(SLOTS); // each a token's rank and one
+  const slotOf = (of: Uint8Array, start: number, end: number): number => {
+    let hash = 0;
+    for (let at = start; at < end; at++) hash = Math.imul(hash ^ of[at]!, 0x01000193);
+    return (hash ^ (hash >>> 13)) & (SLOTS - 1);
   };
-  const counting = asciiCount(inside.bytePairStringRankEncoder, anyText);
-  return Object.assign(counting, { forget: () => core.clearMergeCache() });
-}
-
-// The tokenizer's pattern where no letter is beyond ASCII, in which a piece's bytes are its characters.
-const ASCII_PIECES =
-  /[^\r\nA-Za-z0-9]?(?:[A-Z]*[a-z]+|[A-Z]+)(?:'(?:[sStTmMdD]|[rRvV][eE]|[lL][lL]))?|[0-9]{1,3}| ?[^\sA-Za-z0-9]+[\r\n/]*|\s*[\r\n]+|\s+(?!\S)|\s+/g;
-
-/** Counts ASCII by looking up slices of the text itself, where the library encodes and decodes bytes for each; the rest by `others`. */
-function asciiCount(ranks: ReadonlyMap<string, number>, others: (text: string) => number) {
-  return (text: string): number => {
-    if (/[^\0-\x7f]/.test(text)) return others(text);
-    let total = 0;
-    for (const piece of text.match(ASCII_PIECES) ?? []) total += ranks.has(piece) ? 1 : merged(piece, ranks);
-    return total;
+  let [tokens, size] = [0, 0];
+  for (let at = 0; at < vocabulary.length; ) {
+    const start = size;
+    const end = at + 1 + vocabulary.charCodeAt(at) - 48;
+    while (++at < end) bytes[size++] = vocabulary.charCodeAt(at);
+    let slot = slotOf(bytes, start, size);
+    while (slots[slot]) slot = (slot + 1) & (SLOTS - 1);
+    starts[tokens++] = start;
+    slots[slot] = tokens;
+  }
+  starts[tokens] = size;
+  return (of, start, end) => {
+    const length = end - start;
+    for (let slot = slotOf(of, start, end); slots[slot]; slot = (slot + 1) & (SLOTS - 1)) {
+      const rank = slots[slot]! - 1;
+      const first = starts[rank]!;
+      if (starts[rank + 1]! - first !== length) continue;
+      let same = 0;
+      while (same < length && bytes[first + same] === of[start + same]) same++;
+      if (same === length) return rank;
+    }
+    return Infinity;
   };
 }
 
 /** How many tokens byte pair encoding leaves of a piece: the two neighbours of the lowest rank become one, the first of equals first. */
-function merged(piece: string, ranks: ReadonlyMap<string, number>): number {
-  const rank = (start: number, end: number): number => ranks.get(piece.slice(start, end)) ?? Infinity;
+function merged(piece: Uint8Array, size: number, rank: Rank): number {
   const ends = [1];
-  const costs: number[] = []; // of each with the next
-  for (let end = 2; end <= piece.length; end++) {
+  const ranks: number[] = []; // of each with the next
+  for (let end = 2; end <= size; end++) {
     ends.push(end);
-    costs.push(rank(end - 2, end));
+    ranks.push(rank(piece, end - 2, end));
   }
   for (;;) {
     let least = Infinity;
     let at = -1;
-    for (let here = 0; here < costs.length; here++) if (costs[here]! < least) least = costs[(at = here)]!;
+    for (let here = 0; here < ranks.length; here++) if (ranks[here]! < least) least = ranks[(at = here)]!;
     if (at < 0) return ends.length;
     ends.splice(at, 1);
-    costs.splice(at, 1);
-    if (at < costs.length) costs[at] = rank(ends[at - 1] ?? 0, ends[at + 1]!);
-    if (at > 0) costs[at - 1] = rank(ends[at - 2] ?? 0, ends[at]!);
+    ranks.splice(at, 1);
+    if (at < ranks.length) ranks[at] = rank(piece, ends[at - 1] ?? 0, ends[at + 1]!);
+    if (at > 0) ranks[at - 1] = rank(piece, ends[at - 2] ?? 0, ends[at]!);
   }
+}
+
+// The tokenizer's pattern where no letter is beyond ASCII.
+const ASCII_PIECES =
+  /[^\r\nA-Za-z0-9]?(?:[A-Z]*[a-z]+|[A-Z]+)(?:'(?:[sStTmMdD]|[rRvV][eE]|[lL][lL]))?|[0-9]{1,3}| ?[^\sA-Za-z0-9]+[\r\n/]*|\s*[\r\n]+|\s+(?!\S)|\s+/g;
+const { tokenSplitRegex: PIECES } = O200KBase([]);
+
+// White space is Unicode's in the reference; JavaScript's lacks U+0085 and has U+FEFF. The true class is half as fast.
+const SPACE = String.raw`\t-\r \u0085\u00a0\u1680\u2000-\u200a\u2028\u2029\u202f\u205f\u3000`;
+const EXACT_PIECES = new RegExp(
+  PIECES.source
+    .replace(String.raw`[^\s`, `[^${SPACE}`)
+    .replaceAll(String.raw`\s`, `[${SPACE}]`)
+    .replaceAll(String.raw`\S`, `[^${SPACE}]`),
+  "gu",
+);
+
+/** o200k_base's count. */
+function exactCount(): Count {
+  const rank = ranksOf(vocabulary);
+  const encoder = new TextEncoder();
+  let utf8 = new Uint8Array(1024);
+  const encode = (piece: string): number => {
+    if (utf8.length < piece.length * 3) utf8 = new Uint8Array(piece.length * 3);
+    for (let at = 0; at < piece.length; at++) {
+      const code = piece.charCodeAt(at);
+      if (code > 0x7f) return encoder.encodeInto(piece, utf8).written;
+      utf8[at] = code;
+    }
+    return piece.length;
+  };
+  return (text) => {
+    const pattern = !/[^\0-\x7f]/.test(text) ? ASCII_PIECES : /[\u0085\ufeff]/.test(text) ? EXACT_PIECES : PIECES;
+    let total = 0;
+    for (const piece of text.match(pattern) ?? []) {
+      const size = encode(piece);
+      total += rank(utf8, 0, size) < Infinity ? 1 : merged(utf8, size, rank);
+    }
+    return total;
+  };
 }
 
 // Whole pieces of the tokenizer's pattern, a few at a time: simpler patterns than its own, and fewer pieces to look up.
@@ -102,10 +126,9 @@ const CHUNKS =
 const BLOCK = 4096; // characters looked at for what is not ASCII
 const REMEMBERED = 1 << 16;
 
-/** Counts by chunks, remembering what it has counted. */
-function chunkCount(): Counting {
+/** Counts by chunks, remembering in `known` what it has counted. */
+function chunkCount(known: Map<string, number>): Count {
   const exact = exactCount();
-  const known = new Map<string, number>();
   const countChunk = (chunk: string): number => {
     let tokens = known.get(chunk);
     if (tokens === undefined) {
@@ -114,7 +137,7 @@ function chunkCount(): Counting {
     }
     return tokens;
   };
-  const counting = (text: string): number => {
+  return (text) => {
     let total = 0;
     for (let start = 0; start < text.length; ) {
       const stop = safeCut(text, start + BLOCK);
@@ -124,11 +147,6 @@ function chunkCount(): Counting {
     }
     return total;
   };
-  const forget = (): void => {
-    known.clear();
-    exact.forget();
-  };
-  return Object.assign(counting, { forget });
 }
 
 /** The first place from `at` on where counts add up, or the text's end. */
@@ -138,14 +156,15 @@ function safeCut(text: string, at: number): number {
 }
 const SAFE = /[A-Za-z0-9](?=[^A-Za-z0-9'\x80-\uffff])/g;
 
-let count: Counting | undefined;
+const known = new Map<string, number>();
+let count: Count | undefined;
 
 /** Forgets what was counted, for who measures counting; the product never does. */
-export const forgetCounted = (): void => count?.forget();
+export const forgetCounted = (): void => known.clear();
 
 /** Ordinary encoding: `<|endoftext|>` in a payload is text like any other. */
 export const o200k: Counter = {
   name: "o200k_base",
-  prepare: () => void (count ??= chunkCount()),
-  count: (utf8) => (count ??= chunkCount())(new TextDecoder("utf-8", { ignoreBOM: true }).decode(utf8)),
+  prepare: () => void (count ??= chunkCount(known)),
+  count: (utf8) => (count ??= chunkCount(known))(new TextDecoder("utf-8", { ignoreBOM: true }).decode(utf8)),
 };

@@ -18,6 +18,7 @@ await build({
   define: { "import.meta.url": '"vscode:"' }, // the folder is always given, never found by the module's own address
   target: "es2022",
   minify: true,
+  charset: "utf8", // as in web/build.mjs
   legalComments: "eof",
   logLevel: "warning",
 });
