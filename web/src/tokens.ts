@@ -22,7 +22,7 @@ type Rank = (bytes: Uint8Array, start: number, end: number) => number;
 
 const SLOTS = 1 << 19; // more than twice as many as tokens
 
-/** The vocabulary as one table of hashes: 200,000 strings in a Map take ten times as long to make, and ten times the memory. */
+/** The vocabulary as one table of hashes: 200,000 strings in a Map take longer to make, and more memory. */
 function ranksOf(vocabulary: string): Rank {
   const bytes = new Uint8Array(vocabulary.length);
   const starts = new Uint32Array(SLOTS / 2);
