@@ -125,8 +125,8 @@ async function fromSnapshot(
   progress: Progress,
 ): Promise<PyodideAPI> {
   const script = import(/* @vite-ignore */ new URL("pyodide.asm.mjs", folder).href) as Promise<{ default: CreateModule }>;
-  const about = new URL("snapshot.json", folder);
-  const made = bytes(about).then((json) => JSON.parse(text(json)) as Made);
+  const madeURL = new URL("snapshot.json", folder);
+  const made = bytes(madeURL).then((json) => JSON.parse(text(json)) as Made);
   const lock = bytes(new URL("pyodide-lock.json", folder));
   const gunzip = new DecompressionStream("gzip");
   const packed = arriving(fetched(new URL("snapshot.bin", folder)), made, gunzip.writable.getWriter(), progress);
@@ -136,7 +136,7 @@ async function fromSnapshot(
     indexURL: folder.href,
     lockFileContents: lock.then(text),
     stdout: quiet,
-    ...(inWorker && { stdLibURL: about.href }), // fetched in any case, and this is small
+    ...(inWorker && { stdLibURL: madeURL.href }), // fetched in any case, and this is small
     _loadSnapshot: new Uint8Array(), // that there is one; below it is restored
     createPyodideModule: async (settings) => {
       const about = await made;
