@@ -92,8 +92,17 @@ const EXACT_PIECES = new RegExp(
   "gu",
 );
 
-/** o200k_base's count. */
-function exactCount(): Count {
+/** What was counted, until somebody forgets it. */
+type Known = Map<string, number>;
+const REMEMBERED = 1 << 16; // in each
+
+function remember(known: Known, text: string, tokens: number): number {
+  if (known.size < REMEMBERED) known.set(text, tokens);
+  return tokens;
+}
+
+/** o200k_base's count, remembering pieces that are no token: the words of many scripts, and runs of those without blanks. */
+function exactCount(known: Known): Count {
   const rank = ranksOf(vocabulary);
   const encoder = new TextEncoder();
   let utf8 = new Uint8Array(1024);
@@ -111,7 +120,8 @@ function exactCount(): Count {
     let total = 0;
     for (const piece of text.match(pattern) ?? []) {
       const size = encode(piece);
-      total += rank(utf8, 0, size) < Infinity ? 1 : merged(utf8, size, rank);
+      if (rank(utf8, 0, size) < Infinity) total++;
+      else total += known.get(piece) ?? remember(known, piece, merged(utf8, size, rank));
     }
     return total;
   };
@@ -124,19 +134,11 @@ const ASCII_CHUNKS = /[^A-Za-z0-9]*(?:[A-Za-z]+(?:'[A-Za-z]+)*|[0-9]{1,3})|[^A-Z
 const CHUNKS =
   /[^A-Za-z0-9]*[A-Za-z0-9]+(?:(?=['\x80-\uffff])[^A-Za-z0-9]*[A-Za-z0-9]+)*(?:(?=['\x80-\uffff])[^A-Za-z0-9]+)?|[^A-Za-z0-9]+/g;
 const BLOCK = 4096; // characters looked at for what is not ASCII
-const REMEMBERED = 1 << 16;
 
-/** Counts by chunks, remembering in `known` what it has counted. */
-function chunkCount(known: Map<string, number>): Count {
-  const exact = exactCount();
-  const countChunk = (chunk: string): number => {
-    let tokens = known.get(chunk);
-    if (tokens === undefined) {
-      tokens = exact(chunk);
-      if (known.size < REMEMBERED) known.set(chunk, tokens);
-    }
-    return tokens;
-  };
+/** Counts by chunks, remembering them. */
+function chunkCount(known: Known, pieces: Known): Count {
+  const exact = exactCount(pieces);
+  const countChunk = (chunk: string): number => known.get(chunk) ?? remember(known, chunk, exact(chunk));
   return (text) => {
     let total = 0;
     for (let start = 0; start < text.length; ) {
@@ -156,15 +158,20 @@ function safeCut(text: string, at: number): number {
 }
 const SAFE = /[A-Za-z0-9](?=[^A-Za-z0-9'\x80-\uffff])/g;
 
-const known = new Map<string, number>();
+const known: Known = new Map();
+const pieces: Known = new Map();
 let count: Count | undefined;
+const counting = (): Count => (count ??= chunkCount(known, pieces));
 
 /** Forgets what was counted, for who measures counting; the product never does. */
-export const forgetCounted = (): void => known.clear();
+export function forgetCounted(): void {
+  known.clear();
+  pieces.clear();
+}
 
 /** Ordinary encoding: `<|endoftext|>` in a payload is text like any other. */
 export const o200k: Counter = {
   name: "o200k_base",
-  prepare: () => void (count ??= chunkCount(known)),
-  count: (utf8) => (count ??= chunkCount(known))(new TextDecoder("utf-8", { ignoreBOM: true }).decode(utf8)),
+  prepare: () => void counting(),
+  count: (utf8) => counting()(new TextDecoder("utf-8", { ignoreBOM: true }).decode(utf8)),
 };
