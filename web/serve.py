@@ -89,7 +89,7 @@ def make_server(folder: str, port: int = 0, csp: str = CSP) -> Server:
     return Server(("127.0.0.1", port), partial(Handler, directory=folder, csp=csp))
 
 
-def server_near(folder: str, port: int) -> ThreadingHTTPServer:
+def server_near(folder: str, port: int) -> Server:
     """A server at this port, so that the page keeps its origin, or at any free one."""
     try:
         return make_server(folder, port)

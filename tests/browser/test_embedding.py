@@ -10,7 +10,6 @@ import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from functools import partial
-from http.server import ThreadingHTTPServer
 from pathlib import Path
 from typing import Any
 
@@ -19,7 +18,7 @@ from once import serving
 from page_engine import HELPERS, Engine, bare
 from payloads import log
 from playwright.sync_api import BrowserContext
-from serve import CSP, Handler
+from serve import CSP, Handler, Server
 
 from caveman_wasm.references import handle
 
@@ -85,8 +84,7 @@ class Sharing(Handler):
 
 @contextmanager
 def sharing(folder: Path) -> Iterator[str]:
-    with ThreadingHTTPServer(("127.0.0.1", 0), partial(Sharing, directory=str(folder))) as server:
-        server.daemon_threads = True
+    with Server(("127.0.0.1", 0), partial(Sharing, directory=str(folder))) as server:
         threading.Thread(target=server.serve_forever, daemon=True).start()
         yield f"http://127.0.0.1:{server.server_port}/"
         server.shutdown()

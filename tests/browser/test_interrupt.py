@@ -5,14 +5,13 @@ from __future__ import annotations
 import threading
 from collections.abc import Iterator
 from functools import partial
-from http.server import ThreadingHTTPServer
 from pathlib import Path
 
 import pytest
 from page_engine import Engine, bare
 from payloads import log
 from playwright.sync_api import BrowserContext
-from serve import Handler
+from serve import Handler, Server
 
 pytestmark = pytest.mark.browser
 
@@ -28,8 +27,7 @@ class Isolated(Handler):
 
 @pytest.fixture
 def isolated(context: BrowserContext, dist: Path) -> Iterator[Engine]:
-    with ThreadingHTTPServer(("127.0.0.1", 0), partial(Isolated, directory=str(dist))) as server:
-        server.daemon_threads = True
+    with Server(("127.0.0.1", 0), partial(Isolated, directory=str(dist))) as server:
         threading.Thread(target=server.serve_forever, daemon=True).start()
         yield bare(context.new_page(), f"http://127.0.0.1:{server.server_port}/")
         server.shutdown()
