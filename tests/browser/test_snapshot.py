@@ -199,6 +199,19 @@ def test_a_sample_gives_the_same_as_after_a_plain_start(started: Engine, site: s
     assert made == [plain.run(script, payload=sample.read_bytes()) for sample in samples]
 
 
+def test_c_functions_are_called_as_after_a_plain_start(started: Engine, context: BrowserContext, site: str) -> None:
+    """By this browser's own function for it, where the engine that made the snapshot may have another one, or none."""
+    called = """() => {
+        const { HEAP32, __PyRuntime, __PyEM_EMSCRIPTEN_TRAMPOLINE_OFFSET } = tapped._module;
+        return HEAP32[(__PyRuntime + HEAP32[__PyEM_EMSCRIPTEN_TRAMPOLINE_OFFSET / 4]) / 4];
+    }"""
+    restored = started.page.workers[0].evaluate(called)
+    context.route("**/snapshot.json", lambda route: route.abort())
+    plain = tapped(context, site)
+    assert plain.run("return (await caveman.health()).snapshot;") is False
+    assert restored == plain.page.workers[0].evaluate(called) > 0
+
+
 def test_random_numbers_are_not_those_of_another_page(started: Engine, context: BrowserContext, site: str) -> None:
     drawn = "import json, random, uuid; json.dumps([random.random(), str(uuid.uuid4())])"
     other = bare(context.new_page(), site)

@@ -114,6 +114,10 @@ type CreateModule = NonNullable<LoadOptions["createPyodideModule"]>;
 /** What of Pyodide's module is not declared. */
 interface Inside {
   readonly HEAP8: Int8Array<ArrayBuffer>;
+  readonly HEAP32: Int32Array<ArrayBuffer>;
+  readonly __PyRuntime: number;
+  /** Where it is written how far into the runtime the number stands of the function that calls C functions of Python's. */
+  readonly __PyEM_EMSCRIPTEN_TRAMPOLINE_OFFSET: number;
   /** Copies what follows a snapshot's header into memory, and gives what the header says. */
   readonly API: { restoreSnapshot(snapshot: Uint8Array): unknown };
 }
@@ -151,12 +155,15 @@ async function fromSnapshot(
       };
       const module = await (await script).default(Object.assign(settings, { instantiateWasm }));
       const [snapshot] = await ready;
-      const { API, HEAP8 } = module as unknown as Inside;
+      const { API, HEAP8, HEAP32, __PyRuntime, __PyEM_EMSCRIPTEN_TRAMPOLINE_OFFSET } = module as unknown as Inside;
       const { restoreSnapshot } = API;
       API.restoreSnapshot = () => {
         const take = taking(snapshot.splice(0)); // Pyodide keeps hold of this function's surroundings: nothing large stays there
         const said = restoreSnapshot(take(new Uint8Array(about.head)));
+        const trampoline = (__PyRuntime + HEAP32[__PyEM_EMSCRIPTEN_TRAMPOLINE_OFFSET / 4]!) / 4;
+        const own = HEAP32[trampoline]!; // this engine's: that of the snapshot's may be another one, or none
         restore(take, first!, new Uint8Array(HEAP8.buffer, 0, about.memory));
+        HEAP32[trampoline] = own;
         API.restoreSnapshot = restoreSnapshot;
         first = undefined;
         return said;
