@@ -52,16 +52,18 @@ def _pipes(text: str, newline: str, start: int) -> list[Group] | None:
 def _delimited(text: str, newline: str, start: int) -> list[Group] | None:
     """Cells between delimiters, with a header row or without."""
     best: tuple[float, str, int] = (0, "", 0)
+    best_rows: list[str] = []
     for delimiter in _DELIMITERS:
         if delimiter in text[start : start + SAMPLE]:
-            width, share = _steadiness(_sample(text, newline, delimiter, start), delimiter)
-            if width > 1 and share >= STEADY:
-                best = max(best, (width * share, delimiter, width))
+            rows = _sample(text, newline, delimiter, start)
+            width, share = _steadiness(rows, delimiter)
+            if width > 1 and share >= STEADY and (found := (width * share, delimiter, width)) > best:
+                best, best_rows = found, rows
     _, delimiter, width = best
     if not delimiter:
         return None
     shape = Shape("delimited", width, delimiter)
-    read = shape.cells(_sample(text, newline, delimiter, start))
+    read = shape.cells(best_rows)
     sample = [(i, row) for i, row in enumerate(read) if row is not None]
     first = sample[0][0]
     names, body = sample[0][1], [row for _, row in sample[1:]]
@@ -78,13 +80,14 @@ def _delimited(text: str, newline: str, start: int) -> list[Group] | None:
 
 def _sample(text: str, newline: str, delimiter: str, start: int) -> list[str]:
     """The first rows: a sample of the text, a larger one where its cells are so large that it holds only a few."""
-    size = SAMPLE
+    size = SAMPLE // 4  # enough where rows are short and none goes on behind it
     while True:
         piece = text[start : start + size]
         if len(text) > start + size:
             piece = piece[: max(0, piece.rfind(newline))]
         starts, stops = row_spans(piece, newline, delimiter)
-        if len(starts) > 8 or len(text) <= start + size:
+        found = len(starts) > SAMPLE_ROWS and piece.count('"') % 2 == 0
+        if found or len(text) <= start + size or (len(starts) > 8 and size >= SAMPLE):
             break
         size *= 4
     return [plain(piece[a:b]) for a, b in islice(zip(starts, stops, strict=True), SAMPLE_ROWS)]

@@ -173,15 +173,16 @@ class Rows:
         if self._leveled is None:
             self._leveled, self._shaped = self._levels()
         table = self._table(first, last)
-        levels = [[v if isinstance(v, str) else "?" for v in table[i]] for i in self._leveled]
+        levels = [["?" if v is OPAQUE else v for v in table[i]] for i in self._leveled]
         return [*levels, _emptiness(table)] if self._shaped else levels
 
     def failures(self, first: int, last: int) -> Sequence[str]:
         said = [""] * (last - first)
         for name, values in self.columns(first, last).items():
             if _REPORTS.search(name):
-                kinds = {v: _failure(name, v) for v in set(values) if isinstance(v, str)}
-                said = [s or kinds.get(v, "") if isinstance(v, str) else s for s, v in zip(said, values, strict=True)]
+                kinds = {v: kind for v in set(values) if isinstance(v, str) and (kind := _failure(name, v))}
+                if kinds:
+                    said = [s or kinds.get(v, "") for s, v in zip(said, values, strict=True)]
         return said
 
     def _table(self, first: int, last: int) -> Sequence[Sequence[Value]]:
@@ -203,9 +204,15 @@ class Rows:
     def _levels(self) -> tuple[list[int], bool]:
         """The columns that tell kinds of rows apart, and whether empty cells do: by 2,000 rows, spread evenly."""
         total = len(self.starts)
-        read = [row for row in self.shape.cells(self._plain(range(0, total, max(1, total // 2000)))) if row is not None]
-        table = list(zip(*read, strict=True))
-        few = max(2, min(12, len(read) // 8))
+        if total < 4000:  # all of them, which are read in any case
+            table = self._table(0, total)
+            if table and OPAQUE in table[0]:  # a row that cannot be read is so in each column
+                table = [*zip(*(row for row in zip(*table, strict=True) if row[0] is not OPAQUE), strict=True)]
+        else:
+            read = self.shape.cells(self._plain(range(0, total, total // 2000)))
+            table = [*zip(*filter(None, read), strict=True)]
+        count = len(table[0]) if table else 0
+        few = max(2, min(12, count // 8))
         leveled = [i for n, i in sorted((len(set(column)), i) for i, column in enumerate(table)) if 2 <= n <= few]
         return leveled[:LEVELS], 2 <= len(set(_emptiness(table))) <= SHAPES
 

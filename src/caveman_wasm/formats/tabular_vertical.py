@@ -16,6 +16,7 @@ from caveman_wasm.model import Group, plain
 
 __all__ = ["vertical"]
 
+_STARS: Final = "*" * 20
 _RULE: Final = re.compile(rf"(?:{RECORD_RULE.pattern})\r?$", re.ASCII | re.MULTILINE)
 _COUNTED: Final = re.compile(r"\d+ rows? in set\b", re.ASCII)
 _BLANK: Final = re.compile(r"\n\r?\n(?:\r?\n)*")
@@ -26,7 +27,7 @@ def vertical(text: str, newline: str, start: int) -> list[Group] | None:
     """One group of records; None where the text is anything else."""
     if newline != "\n":
         return None
-    ruled = [m.start() for m in _RULE.finditer(text, start)]
+    ruled = [m.start() for m in _RULE.finditer(text, start)] if _STARS in text or "-[ RECORD " in text else []
     if ruled:
         starts, stops = _parted(text, ruled)
         at = text.find("\n", ruled[0]) + 1
