@@ -173,7 +173,7 @@ class Rows:
         if self._leveled is None:
             self._leveled, self._shaped = self._levels()
         table = self._table(first, last)
-        levels = [["?" if v is OPAQUE else v for v in table[i]] for i in self._leveled]
+        levels = [[v if isinstance(v, str) else "?" for v in table[i]] for i in self._leveled]
         return [*levels, _emptiness(table)] if self._shaped else levels
 
     def failures(self, first: int, last: int) -> Sequence[str]:
@@ -182,7 +182,7 @@ class Rows:
             if _REPORTS.search(name):
                 kinds = {v: kind for v in set(values) if isinstance(v, str) and (kind := _failure(name, v))}
                 if kinds:
-                    said = [s or kinds.get(v, "") for s, v in zip(said, values, strict=True)]
+                    said = [s or kinds.get(v, "") for s, v in zip(said, values, strict=True)]  # type: ignore[arg-type]
         return said
 
     def _table(self, first: int, last: int) -> Sequence[Sequence[Value]]:

@@ -17,15 +17,14 @@ from dataclasses import dataclass
 from typing import Final
 
 from caveman_wasm.formats.log import LOG
-from caveman_wasm.model import Columns, Document, Group, Reader, Rewritten
+from caveman_wasm.model import Columns, Document, Group, Reader, Rewritten, line_starts
 
 __all__ = ["TERMINAL", "redrawn"]
 
-_PLAIN: Final = re.compile(r"([^\x00-\x08\n-\x1f\x7f]*+)\r*\n")
-_STYLED: Final = re.compile(  # a line that goes on from left to right: text, colours, nothing to erase behind it
-    r"((?:[^\x00-\x08\n-\x1f\x7f]++|\x1b\[[0-9;:]*+m|\x1b\[0?K)++)\r*\n"
+_LINES: Final = re.compile(  # that go on from left to right: text, colours, nothing to erase behind them
+    r"(?:(?:[^\x00-\x08\n-\x1f\x7f]++|\x1b\[[0-9;:]*+m|\x1b\[0?K)*+\r*+\n)++"
 )
-_TEXT: Final = re.compile(r"\x1b\[[0-9;:]*+[mK]|([^\x00-\x08\n-\x1f\x7f]++)")
+_STYLE: Final = re.compile(r"(\x1b\[[0-9;:]*+[mK])")
 _TOKEN: Final = re.compile(
     r"(?P<text>[^\x00-\x08\n-\x1f\x7f]++)"
     r"|(?P<end>\r*\n)|(?P<back>\r+)|(?P<erase>\x08)"
@@ -55,14 +54,14 @@ class _Row:
 
     __slots__ = ("at", "left", "right")
 
-    def __init__(self, span: Span | None) -> None:
+    def __init__(self, spans: list[Span]) -> None:
         self.left: list[Span] = []
-        self.right: list[Span] = [span] if span is not None else []
+        self.right = spans[::-1]
         self.at = 0  # characters in left
 
 
 class _Screen:
-    """Lines and a cursor. A line that nothing was done to is a span, an empty one None."""
+    """Lines and a cursor. A line that nothing was done to is a span, with its colours; an empty one is None."""
 
     def __init__(self, text: str) -> None:
         self.text = text
@@ -77,22 +76,26 @@ class _Screen:
         text, at = self.text, 0
         while at < len(text):
             if not self.column and self.row == len(self.rows) - 1 and self.rows[self.row] is None:
-                line = plain = _PLAIN.match(text, at)
-                if plain:
-                    self.rows[self.row] = plain.span(1) if plain[1] else None
-                elif line := _STYLED.match(text, at):
-                    row = self.rows[self.row] = _Row(None)
-                    row.right = [m.span(1) for m in _TEXT.finditer(text, at, line.end(1)) if m.lastindex][::-1]
-                if line:
-                    self.rows.append(None)
-                    self.row += 1
-                    at = line.end()
+                lines = _LINES.match(text, at)
+                if lines:
+                    self._take_lines(at, lines[0])
+                    at = lines.end()
                     continue
             found = _TOKEN.match(text, at)
             if found is None:  # cannot be: every character begins a token
                 break
             at = found.end()
             self._take(found)
+
+    def _take_lines(self, at: int, text: str) -> None:
+        lines = text.split("\n")[:-1]
+        bare = [line.rstrip("\r") for line in lines] if "\r" in text else lines
+        self.rows.pop()
+        self.rows += [
+            (a, a + len(line)) if line else None for a, line in zip(line_starts(lines, 1, at), bare, strict=False)
+        ]
+        self.rows.append(None)
+        self.row = len(self.rows) - 1
 
     def _take(self, found: re.Match[str]) -> None:
         kind = found.lastgroup
@@ -197,7 +200,7 @@ class _Screen:
         """The line of the cursor, parted there; a cursor beyond its end has blanks to its left."""
         row = self.rows[self.row]
         if not isinstance(row, _Row):
-            row = self.rows[self.row] = _Row(row)
+            row = self.rows[self.row] = _Row(self._spans(row) if row else [])
         if row.at != self.column:
             self._seek(row)
         return row
@@ -285,26 +288,41 @@ class _Screen:
 
     def shown(self) -> Rewritten:
         pieces: list[str] = []
-        offsets: list[int] = []
-        origins: list[int] = []
-        size = end = 0
+        offsets = [0]
+        origins = [0]
+        shift = size = end = 0
         for row in self.rows:
-            spans = [row] if isinstance(row, tuple) else [*row.left, *reversed(row.right)] if row else []
+            spans = self._spans(row) if isinstance(row, tuple) else [*row.left, *reversed(row.right)] if row else []
             for start, stop in self._stripped(spans):
                 origin = end if start < 0 else start
-                if not offsets or origins[-1] + size - offsets[-1] != origin:
+                if origin - size != shift:
+                    shift = origin - size
                     offsets.append(size)
                     origins.append(origin)
                 pieces.append(" " * -start if start < 0 else self.text[start:stop])
                 size += len(pieces[-1])
                 end = end if start < 0 else stop
-            if not offsets or origins[-1] + size - offsets[-1] != end:
+            if end - size != shift:
+                shift = end - size
                 offsets.append(size)
                 origins.append(end)
             pieces.append("\n")
             size += 1
         text = "".join(pieces)
         return Rewritten(text[: len(text.rstrip("\n")) + 1] if text.strip("\n") else "", offsets, origins)
+
+    def _spans(self, line: Span) -> list[Span]:
+        """What is text in a line that nothing was done to."""
+        at, stop = line
+        piece = self.text[at:stop]
+        if "\x1b" not in piece:
+            return [line]
+        spans = []
+        for part in _STYLE.split(piece):
+            if part and part[0] != "\x1b":
+                spans.append((at, at + len(part)))
+            at += len(part)
+        return spans
 
     def _stripped(self, spans: list[Span]) -> list[Span]:
         """Blanks at a line's end say nothing: they were padding, or wiped what stood there."""
