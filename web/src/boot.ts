@@ -9,6 +9,7 @@
 import type { PyodideAPI } from "pyodide";
 import type { PyCallable, PyProxy } from "pyodide/ffi";
 import { CavemanError, invalidArguments } from "./errors.js";
+import { beginning, bytes, fetchSnapshot, restore, sha256, taking, text, type Made, type Progress, type Snapshot } from "./snapshot.js";
 
 export interface Booted {
   readonly pyodide: PyodideAPI;
@@ -17,37 +18,24 @@ export interface Booted {
 
 type Runtime = typeof import("pyodide");
 
-/** What web/snapshot.mjs wrote beside the snapshot: what it was made with, and its own hash. */
-interface Made {
-  readonly pyodide: string;
-  /** SHA-256 of pyodide-lock.json, which names the wheel by its hash. */
-  readonly lock: string;
-  readonly sha256: string;
-  /** How many bytes are sent, and how many of Pyodide's own come before the memory. */
-  readonly packed: number;
-  readonly head: number;
-  /** How many bytes of memory it makes, and after how many of those all is zero when the WebAssembly begins. */
-  readonly memory: number;
-  readonly data: number;
-}
-
-/** Is told how much of the snapshot has arrived. */
-type Progress = (loaded: number, total: number) => void;
-
 const quiet = (): void => {};
 
 /** The wheel's file name, put in by build.mjs. */
 declare const WHEEL: string;
 
-/** Pyodide from `baseURL`'s folder pyodide/, or `running` with the package in it. Rejects with `cave_start_failed`. */
-export async function boot(baseURL: string, progress: Progress, running?: PyodideAPI): Promise<Booted> {
+/**
+ * Pyodide from `baseURL`'s folder pyodide/, or `running` with the package in it. `sent`: the snapshot, where a page fetches it
+ * for this worker. Rejects with `cave_start_failed`.
+ */
+export async function boot(baseURL: string, progress: Progress, running?: PyodideAPI, sent?: Promise<Snapshot | undefined>): Promise<Booted> {
   requireWebAssembly();
   const folder = new URL("pyodide/", baseURL);
   try {
     if (running) return { pyodide: await equipped(running, folder), snapshot: false };
     const compiled = compile(new URL("pyodide.asm.wasm", folder));
     const runtime = import(/* @vite-ignore */ new URL("pyodide.mjs", folder).href) as Promise<Runtime>;
-    const restored = !inFiles(folder) && (await fromSnapshot(runtime, folder, compiled, progress).catch(quiet));
+    const snapshot = async (): Promise<Snapshot> => (await sent) ?? fetchSnapshot(folder, progress); // a page may not be allowed to
+    const restored = !inFiles(folder) && (await fromSnapshot(runtime, folder, compiled, snapshot()).catch(quiet));
     if (restored) return { pyodide: restored, snapshot: true };
     return { pyodide: await plain(await runtime, folder, compiled), snapshot: false };
   } catch (thrown) {
@@ -126,16 +114,13 @@ async function fromSnapshot(
   runtime: Promise<Runtime>,
   folder: URL,
   compiled: Promise<WebAssembly.Module>,
-  progress: Progress,
+  snapshot: Promise<Snapshot>,
 ): Promise<PyodideAPI> {
   const script = import(/* @vite-ignore */ new URL("pyodide.asm.mjs", folder).href) as Promise<{ default: CreateModule }>;
   const madeURL = new URL("snapshot.json", folder);
   const made = bytes(madeURL).then((json) => JSON.parse(text(json)) as Made);
   const lock = bytes(new URL("pyodide-lock.json", folder));
-  const gunzip = new DecompressionStream("gzip");
-  const packed = arriving(fetched(new URL("snapshot.bin", folder)), made, gunzip.writable.getWriter(), progress);
-  const unpacked = all(gunzip.readable);
-  const ready = Promise.all([unpacked, requireMatch(made, runtime, lock, packed)]); // used only if both succeed
+  const ready = matching(snapshot, made, runtime, lock);
   const options: LoadOptions = {
     indexURL: folder.href,
     lockFileContents: lock.then(text),
@@ -154,11 +139,11 @@ async function fromSnapshot(
         });
       };
       const module = await (await script).default(Object.assign(settings, { instantiateWasm }));
-      const [snapshot] = await ready;
+      const pieces = await ready;
       const { API, HEAP8, HEAP32, __PyRuntime, __PyEM_EMSCRIPTEN_TRAMPOLINE_OFFSET } = module as unknown as Inside;
       const { restoreSnapshot } = API;
       API.restoreSnapshot = () => {
-        const take = taking(snapshot.splice(0)); // Pyodide keeps hold of this function's surroundings: nothing large stays there
+        const take = taking(pieces.splice(0)); // Pyodide keeps hold of this function's surroundings: nothing large stays there
         const said = restoreSnapshot(take(new Uint8Array(about.head)));
         const trampoline = (__PyRuntime + HEAP32[__PyEM_EMSCRIPTEN_TRAMPOLINE_OFFSET / 4]!) / 4;
         const own = HEAP32[trampoline]!; // this engine's: that of the snapshot's may be another one, or none
@@ -193,53 +178,6 @@ function instantiateCompiled(compiled: Promise<WebAssembly.Module>, imports: Web
   WebAssembly.instantiateStreaming = once;
 }
 
-/** Makes the memory as large as the snapshot's, and tells what it begins with; what follows is zero. */
-function beginning(own: WebAssembly.Memory, { memory, data }: Made): Uint32Array {
-  const more = memory - own.buffer.byteLength;
-  if (more > 0) own.grow(more / 65_536);
-  return new Uint32Array(own.buffer.slice(0, data));
-}
-
-const PAGE = 1024;
-
-/**
- * Makes `memory` the snapshot's, which is written as its difference from what was `first` there, of those pages that have
- * one (see snapshot.mjs). What is zero already is left alone: it takes no memory before it is written to.
- */
-function restore(take: Take, first: Uint32Array, memory: Uint8Array<ArrayBuffer>): void {
-  const differs = take(new Uint8Array(memory.length / PAGE));
-  for (let page = 0, end; page < differs.length; page = end) {
-    for (end = page + 1; differs[end] === differs[page]; ) end++;
-    const run = memory.subarray(page * PAGE, end * PAGE);
-    if (differs[page]) take(run);
-    else clear(new Uint32Array(run.buffer, run.byteOffset, run.length / 4));
-  }
-  const begun = new Uint32Array(memory.buffer, 0, first.length);
-  for (let at = 0; at < first.length; at++) begun[at]! ^= first[at]!;
-}
-
-function clear(words: Uint32Array): void {
-  for (let at = 0; at < words.length; at++) if (words[at] !== 0) words[at] = 0;
-}
-
-/** Fills `room` with what comes next. */
-type Take = (room: Uint8Array<ArrayBuffer>) => Uint8Array<ArrayBuffer>;
-
-function taking(pieces: readonly Uint8Array[]): Take {
-  let number = 0;
-  let from = 0;
-  return (room) => {
-    for (let at = 0; at < room.length; ) {
-      const part = pieces[number]!.subarray(from, from + room.length - at);
-      room.set(part, at);
-      at += part.length;
-      from += part.length;
-      if (from === pieces[number]!.length) [number, from] = [number + 1, 0];
-    }
-    return room;
-  };
-}
-
 /** Only there may a request block, which a late import needs. */
 const inWorker = "WorkerGlobalScope" in globalThis && "XMLHttpRequest" in globalThis;
 
@@ -267,62 +205,18 @@ function fetchLate({ FS, ERRNO_CODES }: PyodideAPI, archive: URL): void {
   node.stream_ops = { ...stream_ops, open };
 }
 
-async function requireMatch(
+/** The snapshot's memory, if it was made by this very build. */
+async function matching(
+  snapshot: Promise<Snapshot>,
   said: Promise<Made>,
   runtime: Promise<Runtime>,
   lock: Promise<Uint8Array>,
-  packed: Promise<Uint8Array>,
-): Promise<void> {
-  const [made, { version }] = await Promise.all([said, runtime]);
-  const right =
-    made.pyodide === version && made.lock === (await sha256(await lock)) && made.sha256 === (await sha256(await packed));
-  if (!right) throw new Error("the snapshot is of another build");
-}
-
-async function fetched(url: URL): Promise<Response> {
-  const response = await fetch(url);
-  if (!response.ok) throw new Error(`${url.href}: ${response.status}`);
-  return response;
-}
-
-const bytes = async (url: URL): Promise<Uint8Array<ArrayBuffer>> => new Uint8Array(await (await fetched(url)).arrayBuffer());
-
-/** What was sent, whole; each piece goes on to `unpacking` as it arrives. */
-async function arriving(
-  sent: Promise<Response>,
-  made: Promise<Made>,
-  unpacking: WritableStreamDefaultWriter<Uint8Array<ArrayBuffer>>,
-  progress: Progress,
-): Promise<Uint8Array<ArrayBuffer>> {
-  const [{ body }, { packed: total }] = await Promise.all([sent, made]);
-  let loaded = 0;
-  const pieces = await all(body!, (piece) => {
-    unpacking.write(piece).catch(quiet); // who reads there is told
-    progress((loaded += piece.length), total);
-  });
-  unpacking.close().catch(quiet);
-  return taking(pieces)(new Uint8Array(total));
-}
-
-/** All of a stream; `took` is told of each piece. */
-async function all(
-  stream: ReadableStream<Uint8Array<ArrayBuffer>>,
-  took = quiet as (piece: Uint8Array<ArrayBuffer>) => void,
-): Promise<Uint8Array<ArrayBuffer>[]> {
-  const pieces: Uint8Array<ArrayBuffer>[] = [];
-  const reader = stream.getReader();
-  for (let next = await reader.read(); !next.done; next = await reader.read()) {
-    pieces.push(next.value);
-    took(next.value);
+): Promise<Uint8Array[]> {
+  const [made, { version }, { sha256: sent, pieces }] = await Promise.all([said, runtime, snapshot]);
+  if (made.pyodide !== version || made.lock !== (await sha256(await lock)) || made.sha256 !== sent) {
+    throw new Error("the snapshot is of another build");
   }
   return pieces;
-}
-
-const text = (utf8: Uint8Array): string => new TextDecoder().decode(utf8);
-
-async function sha256(data: Uint8Array<ArrayBufferLike>): Promise<string> {
-  const digest = new Uint8Array(await crypto.subtle.digest("SHA-256", data as Uint8Array<ArrayBuffer>));
-  return Array.from(digest, (byte) => byte.toString(16).padStart(2, "0")).join("");
 }
 
 /** Without 'wasm-unsafe-eval' Pyodide would never settle: ask the browser with the smallest module there is. */

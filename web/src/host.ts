@@ -24,6 +24,7 @@ import {
   type ToolInfo,
   type ToolReport,
 } from "./protocol.js";
+import type { Snapshot } from "./snapshot.js";
 import type { Counter } from "./tokens.js";
 
 /** `BrowserDoor.begin`, a proxy that lives as long as the host. */
@@ -37,16 +38,23 @@ type Answer = [json: string, output: Uint8Array | undefined];
 
 /**
  * A host that waits for its `start` call. `hook` is the embedder's own, asked if that call says so; `running` a Pyodide
- * to use instead of starting one; `tell` is told what happens.
+ * to use instead of starting one; `sent` the snapshot to start from, where the page fetches it; `tell` is told what happens.
  */
-export function createHost(counter: Counter, tell: Tell, hook?: PersistenceHook, running?: object): Handlers {
+export function createHost(
+  counter: Counter,
+  tell: Tell,
+  hook?: PersistenceHook,
+  running?: object,
+  sent?: Promise<Snapshot | undefined>,
+): Handlers {
   let door: Door;
   let used: PersistenceHook | undefined;
   let started: Pick<Health, "persistence" | "durability" | "snapshot" | "pyodide">;
   return {
     start: async (args) => {
       if (args.lifeLock) await holdLife(args.lifeLock);
-      const booting = boot(args.baseURL, (loaded, total) => tell("progress", { loaded, total }), running as PyodideAPI | undefined);
+      const progress = (loaded: number, total: number): void => tell("progress", { loaded, total });
+      const booting = boot(args.baseURL, progress, running as PyodideAPI | undefined, sent);
       setTimeout(() => counter.prepare?.()); // while fetching and compiling leave this thread idle
       const { pyodide, snapshot } = await booting;
       const store = args.persistence === "indexeddb" ? await indexedDBHook() : hook;

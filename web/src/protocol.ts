@@ -10,6 +10,7 @@ import { CavemanError, type ErrorData } from "./errors.js";
 import type { Tell, Told } from "./events.js";
 import { hookError, type HookMethod, type PersistenceHook } from "./hook.js";
 import { Queue } from "./queue.js";
+import type { Snapshot } from "./snapshot.js";
 
 export interface CompressOptions {
   /** "record" only counts: nothing is stored and nothing changes. */
@@ -243,6 +244,11 @@ type HookReply =
   | { readonly answer: number; readonly value: unknown }
   | { readonly answer: number; readonly error: ErrorData };
 
+/** What the page fetched for the worker's start; undefined: nothing, so that the worker has to. */
+interface Handed {
+  readonly snapshot: Snapshot | undefined;
+}
+
 /** The worker tells what happens. */
 type News = { [E in keyof Told]: { readonly event: E; readonly detail: Told[E] } }[keyof Told];
 
@@ -338,6 +344,10 @@ export class WorkerLink implements Link {
     });
   }
 
+  hand(snapshot: Snapshot | undefined): void {
+    this.#worker.postMessage({ snapshot } satisfies Handed, snapshot?.pieces.map(({ buffer }) => buffer) ?? []);
+  }
+
   /** What a worker is started with, so that calls can be interrupted. */
   get interrupts(): SharedArrayBuffer | undefined {
     return this.#interrupts?.shared;
@@ -418,7 +428,7 @@ export class InlineLink implements Link {
 
 /** What both ends need of a worker's global scope. */
 export interface Port {
-  addEventListener(type: "message", listener: (event: MessageEvent<Request | Cancel | HookReply>) => void): void;
+  addEventListener(type: "message", listener: (event: MessageEvent<Request | Cancel | HookReply | Handed>) => void): void;
   postMessage(message: Reply | HookRequest | News, transfer: Transferable[]): void;
 }
 
@@ -427,6 +437,15 @@ export const remoteTell =
   (port: Port): Tell =>
   (event, detail) =>
     port.postMessage({ event, detail } as News, []);
+
+/** In the worker: what the page hands over. */
+export function remoteSnapshot(port: Port): Promise<Snapshot | undefined> {
+  return new Promise((resolve) => {
+    port.addEventListener("message", ({ data }) => {
+      if ("snapshot" in data) resolve(data.snapshot);
+    });
+  });
+}
 
 /** In the worker: the hook that lives on the page. */
 export function remoteHook(port: Port): PersistenceHook {
@@ -474,7 +493,7 @@ export function serve(port: Port, handlers: Handlers): void {
     wanted.delete(id);
   };
   port.addEventListener("message", ({ data }) => {
-    if ("answer" in data) return; // remoteHook's
+    if ("answer" in data || "snapshot" in data) return; // remoteHook's and remoteSnapshot's
     if ("cancel" in data) return wanted.get(data.cancel)?.abort();
     const controller = new AbortController();
     if (data.method === "start" && data.args.interrupts) running = new Int32Array(data.args.interrupts);

@@ -14,6 +14,7 @@ import {
   type Value,
 } from "./protocol.js";
 import type { CavemanOptions } from "./options.js";
+import { fetchSnapshot } from "./snapshot.js";
 
 /** What is known once it has started. */
 export interface Started {
@@ -95,8 +96,12 @@ async function inlineLink({ counter, pyodide }: CavemanOptions, tell: Tell, hook
 
 function workerLink(baseURL: string, tell: Tell, hook: PersistenceHook | undefined): Link {
   const url = new URL("worker.js", baseURL).href;
+  const progress = (loaded: number, total: number): void => tell("progress", { loaded, total });
+  const snapshot = fetchSnapshot(new URL("pyodide/", baseURL), progress).catch(() => undefined);
   try {
-    return new WorkerLink(new Worker(scriptURL(url), { type: "module" }), lost, tell, hook);
+    const link = new WorkerLink(new Worker(scriptURL(url), { type: "module" }), lost, tell, hook);
+    void snapshot.then((fetched) => link.hand(fetched));
+    return link;
   } catch (thrown) {
     throw startFailed(`The worker ${url} could not be started (${String(thrown)}).`);
   }
