@@ -210,6 +210,23 @@ def test_a_spoiled_snapshot_is_not_used(own: Engine, file: str, spoil: Callable[
     assert (snapshot, name) == (False, handle(log()))
 
 
+def test_a_worker_fetches_what_its_page_could_not(own: Engine) -> None:
+    """A page's own policy may forbid what the worker's, which comes with its response, allows."""
+    asked: list[str] = []
+
+    def refuse_first(route: Route) -> None:
+        asked.append(route.request.url)
+        if len(asked) == 1:
+            route.abort()
+        else:
+            route.continue_()
+
+    own.page.context.route("**/snapshot.bin", refuse_first)
+    snapshot, _, name = own.run(SNAPSHOT, payload=log())
+    assert (snapshot, name) == (True, handle(log()))
+    assert len(asked) == 2
+
+
 # ---------------------------------------------------------------- death
 
 

@@ -27,7 +27,12 @@ declare const WHEEL: string;
  * Pyodide from `baseURL`'s folder pyodide/, or `running` with the package in it. `sent`: the snapshot, where a page fetches it
  * for this worker. Rejects with `cave_start_failed`.
  */
-export async function boot(baseURL: string, progress: Progress, running?: PyodideAPI, sent?: Promise<Snapshot | undefined>): Promise<Booted> {
+export async function boot(
+  baseURL: string,
+  progress: Progress,
+  running?: PyodideAPI,
+  sent?: Promise<Snapshot | undefined>,
+): Promise<Booted> {
   requireWebAssembly();
   const folder = new URL("pyodide/", baseURL);
   try {
