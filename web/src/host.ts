@@ -37,11 +37,12 @@ type PyModule = ReturnType<PyodideAPI["pyimport"]>;
 type Answer = [json: string, output: Uint8Array | undefined];
 
 /**
- * A host that waits for its `start` call. `hook` is the embedder's own, asked if that call says so; `running` a Pyodide
- * to use instead of starting one; `sent` the snapshot to start from, where the page fetches it; `tell` is told what happens.
+ * A host that waits for its `start` call. `counting` gives the counter, once the start has asked for all it needs; `hook` is
+ * the embedder's own, asked if that call says so; `running` a Pyodide to use instead of starting one; `sent` the snapshot to
+ * start from, where the page fetches it; `tell` is told what happens.
  */
 export function createHost(
-  counter: Counter,
+  counting: () => Counter | Promise<Counter>,
   tell: Tell,
   hook?: PersistenceHook,
   running?: object,
@@ -55,12 +56,14 @@ export function createHost(
       if (args.lifeLock) await holdLife(args.lifeLock);
       const progress = (loaded: number, total: number): void => tell("progress", { loaded, total });
       const booting = boot(args.baseURL, progress, running as PyodideAPI | undefined, sent);
-      setTimeout(() => counter.prepare?.()); // while fetching and compiling leave this thread idle
+      const loading = Promise.resolve(counting());
+      const prepare = (counter: Counter): unknown => setTimeout(() => counter.prepare?.()); // while what was asked for arrives
+      loading.then(prepare, () => {}); // it is awaited later
       const { pyodide, snapshot } = await booting;
       const store = args.persistence === "indexeddb" ? await indexedDBHook() : hook;
       used = args.persistence === "none" ? undefined : store;
       if (args.maxMemory) limitMemory(pyodide, args.maxMemory);
-      door = newDoor(pyodide.pyimport(DOOR), counter, tell, used, args);
+      door = newDoor(pyodide.pyimport(DOOR), await loading, tell, used, args);
       if (args.interrupts) interruptible(pyodide, args.interrupts);
       const [epoch] = await ask<string | null>(door, "open");
       used?.watch?.((ids) => void ask<null>(door, "deleted", JSON.stringify(ids)));

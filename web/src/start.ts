@@ -91,7 +91,7 @@ const lost = (detail: string): CavemanError =>
 
 async function inlineLink({ counter, pyodide }: CavemanOptions, tell: Tell, hook: PersistenceHook | undefined): Promise<Link> {
   const { createHost } = await import("./host.js");
-  return new InlineLink(createHost(counter ?? (await import("./tokens.js")).o200k, tell, hook, pyodide));
+  return new InlineLink(createHost(async () => counter ?? (await import("./tokens.js")).o200k, tell, hook, pyodide));
 }
 
 function workerLink(baseURL: string, tell: Tell, hook: PersistenceHook | undefined): Link {
