@@ -9,12 +9,15 @@ from caveman_wasm.formats.config_tree import ITEM, QUOTED, Lines, Node, Tree, ba
 
 __all__ = ["indented"]
 
-# By far the most lines: a plain key, maybe the first of an item, and a plain value or none.
+# By far the most lines: a plain key, maybe the first of an item, and a plain value or none. It finds every line, and the
+# key in those alone.
 _PLAIN: Final = re.compile(
-    r"( *+)(- ++)?([A-Za-z0-9_./$@\x80-\xff][A-Za-z0-9_./$@\x80-\xff-]*+):"
-    r"(?: ++([^\s\"'&*!|>\[{#%@`,;](?:[^\t#]*[^\s,;#])?))?",
-    re.ASCII,
+    r"^(?:( *+)(- ++)?([A-Za-z0-9_./$@\x80-\xff][A-Za-z0-9_./$@\x80-\xff-]*+):"
+    r"(?: ++([^\s\"'&*!|>\[{#%@`,;](?:[^\t#\n]*[^\s,;#])?))?$|.*)",
+    re.ASCII | re.MULTILINE,
 )
+# Of a line the depth and column of its key, the column of its dash or -1, the key and the value; None of one not plain.
+_Plain = tuple[int, int, int, str, str | None] | None
 DASHES: Final = 16  # list items that one line may open
 _BLOCK: Final = re.compile(r"(?:[&!][^ \t]* +){0,2}[|>][-+0-9]{0,2}[ \t]*(?:#.*)?", re.ASCII)
 _SPACED: Final = re.compile(r"([\"\w@/.!?-][^ ]*)(?: +(.*))?", re.ASCII)
@@ -43,28 +46,30 @@ def _yaml_key(said: str) -> tuple[str, str] | None:
     return said[:at].rstrip(" "), said[at + 1 :].strip(" \t")
 
 
-class _Plain(dict[str, tuple[int, int, str, str | None] | None]):
-    """Of a plain line its column, the column of the key behind a dash or 0, the key and the value; else None."""
-
-    def __missing__(self, line: str) -> tuple[int, int, str, str | None] | None:
-        found = self[line] = None if (m := _PLAIN.fullmatch(line)) is None else (m.end(1), max(m.end(2), 0), m[3], m[4])
-        return found
+def _plain(lines: list[str]) -> dict[str, _Plain]:
+    """What each line says if it is plain: worked out once for those that are alike, all by one call."""
+    distinct = dict.fromkeys(lines)
+    found = zip(distinct, _PLAIN.findall("\n".join(distinct)), strict=True)
+    return {
+        line: None
+        if not key
+        else (2 * len(blanks + dash) + 2, len(blanks + dash), len(blanks) if dash else -1, key, value or None)
+        for line, (blanks, dash, key, value) in found
+    }
 
 
 def indented(lines: Lines, spaced: bool) -> Node:
     """YAML. ``spaced``: lines are ``key value`` too, as in lock files, rather than the rest of the value above."""
-    tree, i, bare, known = Tree(lines), 0, lines.bare, _Plain()
+    tree, i, bare, known = Tree(lines), 0, lines.bare, _plain(lines.bare)
     several = bare[0].startswith("---") or lines.newline + "---" in lines.text
     while i < len(bare):
         line = bare[i]
         if not tree.going and (plain := known[line]):
-            column, dashed, key, value = plain
-            if dashed:
-                _item(tree, i, column)
-                tree.begin(i, 2 * dashed + 2, dashed, key, value).fixed = True
-            else:
-                tree.begin(i, 2 * column + 2, column, key, value)
-            i += 1
+            depth, column, dash, key, value = plain
+            if dash >= 0:
+                _item(tree, i, dash)
+            tree.begin(i, depth, column, key, value).fixed = dash >= 0
+            i = _plain_lines(tree, i + 1, known)
             continue
         said = line.lstrip(" \t")
         if not said:
@@ -77,6 +82,33 @@ def indented(lines: Lines, spaced: bool) -> Node:
         else:
             i = _yaml_line(tree, i, len(line) - len(said), said, spaced)
     return tree.finish()
+
+
+def _plain_lines(tree: Tree, i: int, known: dict[str, _Plain]) -> int:
+    """Reads plain lines below one, as `Tree.begin` does, and gives the first that is none or has a dash: by far the
+    most lines are read here. The node of the line above is ``above``, among ``kids``, and not among the open ones."""
+    bare, starts, opened = tree.lines.bare, tree.lines.at, tree.open
+    above, end = opened.pop(), tree.end
+    kids, level = opened[-1].kids, above.depth
+    while i < len(bare) and (plain := known[bare[i]]):
+        depth, column, dash, key, value = plain
+        if dash >= 0:
+            break
+        if depth > level:
+            opened.append(above)
+            kids = above.kids = []
+        elif depth < level:
+            while opened[-1].depth >= depth:
+                opened.pop().stop = end
+            kids = opened[-1].kids
+        start, level = starts[i], depth
+        end = start + len(bare[i])
+        above = Node(start + column, end, key, value, "", depth)
+        kids.append(above)
+        i += 1
+    opened.append(above)
+    tree.end = end
+    return i
 
 
 def _document(tree: Tree, i: int) -> int:
