@@ -85,15 +85,22 @@ def indented(lines: Lines, spaced: bool) -> Node:
 
 
 def _plain_lines(tree: Tree, i: int, known: dict[str, _Plain]) -> int:
-    """Reads plain lines below one, as `Tree.begin` does, and gives the first that is none or has a dash: by far the
-    most lines are read here. The node of the line above is ``above``, among ``kids``, and not among the open ones."""
+    """Reads plain lines below one, as `Tree.begin` does, and gives the first that is none: by far the most lines are
+    read here. The node of the line above is ``above``, among ``kids``, and not among the open ones."""
     bare, starts, opened = tree.lines.bare, tree.lines.at, tree.open
     above, end = opened.pop(), tree.end
     kids, level = opened[-1].kids, above.depth
-    while i < len(bare) and (plain := known[bare[i]]):
+    for k in range(i, len(bare)):
+        line = bare[k]
+        plain = known[line]
+        if plain is None:
+            break
         depth, column, dash, key, value = plain
         if dash >= 0:
-            break
+            opened.append(above)
+            tree.end = end
+            above = _item(tree, k, dash)
+            level = opened.pop().depth
         if depth > level:
             opened.append(above)
             kids = above.kids = []
@@ -101,11 +108,13 @@ def _plain_lines(tree: Tree, i: int, known: dict[str, _Plain]) -> int:
             while opened[-1].depth >= depth:
                 opened.pop().stop = end
             kids = opened[-1].kids
-        start, level = starts[i], depth
-        end = start + len(bare[i])
+        start, level = starts[k], depth
+        end = start + len(line)
         above = Node(start + column, end, key, value, "", depth)
         kids.append(above)
-        i += 1
+        if dash >= 0:
+            above.fixed = True
+        i = k + 1
     opened.append(above)
     tree.end = end
     return i
