@@ -9,14 +9,17 @@ from caveman_wasm.formats.config_tree import ITEM, QUOTED, Lines, Node, Tree, ba
 
 __all__ = ["indented"]
 
-# By far the most lines: a plain key, maybe the first of an item, and a plain value or none. It finds every line, and the
-# key in those alone.
+# By far the most lines: a plain key, maybe the first of an item, and a plain or quoted value or none; or an item that is
+# such a value. It finds every line, and a key or an item in those alone.
+_VALUE: Final = r"\"[^\"'\\\n]*+\"|'[^\"'\\\n]*+'"
 _PLAIN: Final = re.compile(
-    r"^(?:( *+)(- ++)?([A-Za-z0-9_./$@\x80-\xff][A-Za-z0-9_./$@\x80-\xff-]*+):"
-    r"(?: ++([^\s\"'&*!|>\[{#%@`,;](?:[^\t#\n]*[^\s,;#])?))?$|.*)",
+    r"^(?:( *+)(- ++)?(?:([A-Za-z0-9_./$@\x80-\xff][A-Za-z0-9_./$@\x80-\xff-]*+):"
+    rf"(?: ++([^\s\"'&*!|>\[{{#%@`,;](?:[^\t#\n]*[^\s,;#])?|{_VALUE}))?"
+    rf"|(?<=- )([A-Za-z0-9_./$\x80-\xff](?:[^\t#:\n]*[^\s,;#:])?|{_VALUE}))$|.*)",
     re.ASCII | re.MULTILINE,
 )
-# Of a line the depth and column of its key, the column of its dash or -1, the key and the value; None of one not plain.
+# Of a line the depth and column of its key, the column of its dash or -1, the key (of an item '') and the value; None of
+# one not plain.
 _Plain = tuple[int, int, int, str, str | None] | None
 DASHES: Final = 16  # list items that one line may open
 _BLOCK: Final = re.compile(r"(?:[&!][^ \t]* +){0,2}[|>][-+0-9]{0,2}[ \t]*(?:#.*)?", re.ASCII)
@@ -51,10 +54,17 @@ def _plain(lines: list[str]) -> dict[str, _Plain]:
     distinct = dict.fromkeys(lines)
     found = zip(distinct, _PLAIN.findall("\n".join(distinct)), strict=True)
     return {
-        line: None
-        if not key
-        else (2 * len(blanks + dash) + 2, len(blanks + dash), len(blanks) if dash else -1, key, value or None)
-        for line, (blanks, dash, key, value) in found
+        line: (
+            2 * len(blanks + dash) + 2,
+            len(blanks + dash),
+            len(blanks) if dash else -1,
+            key,
+            said[1:-1] if said[:1] in ('"', "'") else said or None,
+        )
+        if key or item
+        else None
+        for line, (blanks, dash, key, value, item) in found
+        for said in (value or item,)
     }
 
 
@@ -67,8 +77,9 @@ def indented(lines: Lines, spaced: bool) -> Node:
         if not tree.going and (plain := known[line]):
             depth, column, dash, key, value = plain
             if dash >= 0:
-                _item(tree, i, dash)
-            tree.begin(i, depth, column, key, value).fixed = dash >= 0
+                _item(tree, i, dash).value = None if key else value
+            if key:
+                tree.begin(i, depth, column, key, value).fixed = dash >= 0
             i = _plain_lines(tree, i + 1, known)
             continue
         said = line.lstrip(" \t")
@@ -94,13 +105,19 @@ def _plain_lines(tree: Tree, i: int, known: dict[str, _Plain]) -> int:
         line = bare[k]
         plain = known[line]
         if plain is None:
-            break
+            if line:
+                break
+            continue
+        i = k + 1
         depth, column, dash, key, value = plain
         if dash >= 0:
             opened.append(above)
             tree.end = end
             above = _item(tree, k, dash)
-            level = opened.pop().depth
+            kids, level = opened[-2].kids, opened.pop().depth
+            if not key:
+                above.value, end = value, tree.end
+                continue
         if depth > level:
             opened.append(above)
             kids = above.kids = []
@@ -114,7 +131,6 @@ def _plain_lines(tree: Tree, i: int, known: dict[str, _Plain]) -> int:
         kids.append(above)
         if dash >= 0:
             above.fixed = True
-        i = k + 1
     opened.append(above)
     tree.end = end
     return i
