@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import Final
 
-from caveman_wasm.formats.config_tree import ITEM, QUOTED, Lines, Node, Tree, balance, bracketed, unquoted
+from caveman_wasm.formats.config_tree import QUOTED, Lines, Node, Plain, Tree, balance, bracketed, unquoted
 
 __all__ = ["indented"]
 
@@ -18,9 +18,6 @@ _PLAIN: Final = re.compile(
     rf"|(?<=- )([A-Za-z0-9_./$\x80-\xff](?:[^\t#:\n]*[^\s,;#:])?|{_VALUE}))$|.*)",
     re.ASCII | re.MULTILINE,
 )
-# Of a line the depth and column of its key, the column of its dash or -1, the key (of an item '') and the value; None of
-# one not plain.
-_Plain = tuple[int, int, int, str, str | None] | None
 DASHES: Final = 16  # list items that one line may open
 _BLOCK: Final = re.compile(r"(?:[&!][^ \t]* +){0,2}[|>][-+0-9]{0,2}[ \t]*(?:#.*)?", re.ASCII)
 _SPACED: Final = re.compile(r"([\"\w@/.!?-][^ ]*)(?: +(.*))?", re.ASCII)
@@ -49,7 +46,7 @@ def _yaml_key(said: str) -> tuple[str, str] | None:
     return said[:at].rstrip(" "), said[at + 1 :].strip(" \t")
 
 
-def _plain(lines: list[str]) -> dict[str, _Plain]:
+def _plain(lines: list[str]) -> dict[str, Plain]:
     """What each line says if it is plain: worked out once for those that are alike, all by one call."""
     distinct = dict.fromkeys(lines)
     found = zip(distinct, _PLAIN.findall("\n".join(distinct)), strict=True)
@@ -77,10 +74,10 @@ def indented(lines: Lines, spaced: bool) -> Node:
         if not tree.going and (plain := known[line]):
             depth, column, dash, key, value = plain
             if dash >= 0:
-                _item(tree, i, dash).value = None if key else value
+                tree.item(i, dash).value = None if key else value
             if key:
                 tree.begin(i, depth, column, key, value).fixed = dash >= 0
-            i = _plain_lines(tree, i + 1, known)
+            i = tree.plain_lines(i + 1, known)
             continue
         said = line.lstrip(" \t")
         if not said:
@@ -93,47 +90,6 @@ def indented(lines: Lines, spaced: bool) -> Node:
         else:
             i = _yaml_line(tree, i, len(line) - len(said), said, spaced)
     return tree.finish()
-
-
-def _plain_lines(tree: Tree, i: int, known: dict[str, _Plain]) -> int:
-    """Reads plain lines below one, as `Tree.begin` does, and gives the first that is none: by far the most lines are
-    read here. The node of the line above is ``above``, among ``kids``, and not among the open ones."""
-    bare, starts, opened = tree.lines.bare, tree.lines.at, tree.open
-    above, end = opened.pop(), tree.end
-    kids, level = opened[-1].kids, above.depth
-    for k in range(i, len(bare)):
-        line = bare[k]
-        plain = known[line]
-        if plain is None:
-            if line:
-                break
-            continue
-        i = k + 1
-        depth, column, dash, key, value = plain
-        if dash >= 0:
-            opened.append(above)
-            tree.end = end
-            above = _item(tree, k, dash)
-            kids, level = opened[-2].kids, opened.pop().depth
-            if not key:
-                above.value, end = value, tree.end
-                continue
-        if depth > level:
-            opened.append(above)
-            kids = above.kids = []
-        elif depth < level:
-            while opened[-1].depth >= depth:
-                opened.pop().stop = end
-            kids = opened[-1].kids
-        start, level = starts[k], depth
-        end = start + len(line)
-        above = Node(start + column, end, key, value, "", depth)
-        kids.append(above)
-        if dash >= 0:
-            above.fixed = True
-    opened.append(above)
-    tree.end = end
-    return i
 
 
 def _document(tree: Tree, i: int) -> int:
@@ -165,7 +121,7 @@ def _yaml_line(tree: Tree, i: int, column: int, said: str, spaced: bool) -> int:
         tree.close(2 * column + 3)
         column, said, opened = column + 2, said[2:].strip(" \t") or "#", 1
     while (said.startswith("- ") or said == "-") and opened < DASHES:
-        node = _item(tree, i, column)
+        node = tree.item(i, column)
         node.fixed = opened > 0
         opened += 1
         rest = said[1:].lstrip(" \t")
@@ -191,13 +147,6 @@ def _yaml_line(tree: Tree, i: int, column: int, said: str, spaced: bool) -> int:
         return i + 1
     node.value = None if spaced and said == "" else unquoted(said)
     return _yaml_value(tree, i, tree.open[-1].depth // 2 - 1, said, node)
-
-
-def _item(tree: Tree, i: int, column: int) -> Node:
-    tree.close(2 * column + 3)
-    if tree.open[-1].depth == 2 * column + 2 and tree.open[-1].value is not None:
-        tree.close(2 * column + 2)
-    return tree.begin(i, 2 * column + 3, column, "", None, ITEM)
 
 
 def _yaml_value(tree: Tree, i: int, column: int, said: str, node: Node) -> int:
