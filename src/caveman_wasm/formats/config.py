@@ -44,7 +44,7 @@ EXEMPLARS: Final = 6
 EXEMPLAR: Final = 1500  # bytes a document may have that is seen whole
 _TELLING: Final = frozenset(["apiVersion", "kind", "name", "id", "type", "title", "version", "ensure", "state"])
 _START: Final = attrgetter("start")
-_ALIAS: Final = re.compile(r"\*(?<=[ \[,]\*)([\w-]+)", re.ASCII)  # led by the rare sign, for which the search is fast
+_ALIAS: Final = re.compile(r"\*(?<=[ \[,]\*)([\w-]+)", re.ASCII)  # begins with the rare sign: looked for fast
 _ANCHOR: Final = re.compile(r"[ ]&([\w-]+)", re.ASCII)
 
 
@@ -204,7 +204,10 @@ def _far(nodes: list[Node]) -> Iterable[tuple[float, Node]]:
         for value, nth in ((numbers[0], 0), (numbers[-1], -1)):
             distance = max(low - value, value - high) / spread
             if distance > FAR:
-                yield -distance, [n for n, v in zip(nodes, values, strict=True) if v in known and known[v] == value][nth]
+                yield (
+                    -distance,
+                    [n for n, v in zip(nodes, values, strict=True) if v in known and known[v] == value][nth],
+                )
     elif len(nodes) >= 8 and len(distinct) <= 3:
         counts = Counter(values)
         yield from ((0.0, n) for n in nodes if counts[n.value] == 1)

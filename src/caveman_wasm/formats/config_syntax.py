@@ -13,8 +13,8 @@ __all__ = ["braced", "flat", "sectioned"]
 
 _SECTION: Final = re.compile(r"\s*(\[\[?)[ \t]*([^\[\]]{1,200}|.{1,200}?)[ \t]*\]\]?[ \t]*(?:[#;].*)?", re.ASCII)
 _DISABLED: Final = re.compile(r"\s*[#;]+ ?([A-Za-z_][\w.-]*)[ \t]?=(?!=)(.*)", re.ASCII)
-# By far the most lines: a plain key at the line's beginning, and a plain value or none. It finds every line, and a key in
-# those alone.
+# By far the most lines: a plain key at the line's beginning, and a plain or quoted value or none. It finds every line,
+# and a key in those alone.
 _PLAIN: Final = re.compile(
     r"^(?:([\w.-]++) ?=(?: ?(\"[^\"'\\\n]*+\"|[^\s\"'&*!|>\[{#%@`,;\\](?:[^\t#;\n]*[^\s,;#\\])?))?$|.*)",
     re.ASCII | re.MULTILINE,
@@ -53,12 +53,12 @@ def sectioned(lines: Lines) -> Node:
             key_indent = 0
             i = tree.plain_lines(i + 1, known)
             continue
-        said = line.strip(" \t")
+        said, disabled = line.strip(" \t"), _disabled(line)
         indent = len(line) - len(line.lstrip(" \t"))
         header = _SECTION.fullmatch(line) if said[:1] == "[" else None
         if not said:
             pass
-        elif said[0] in "#;" and not _disabled(line):
+        elif said[0] in "#;" and not disabled:
             tree.comment(i)
         elif header and (toml or indent == 0 or key_indent < 0 or indent <= key_indent):
             node = tree.begin(i, 0, indent, header[2], None, header[2] if header[1] == "[[" else "")
@@ -66,6 +66,9 @@ def sectioned(lines: Lines) -> Node:
             key_indent = -1
         elif not toml and said[0] not in "#;" and 0 <= key_indent < indent:
             _continue(tree, i, indent, said)
+        elif disabled:
+            tree.begin(i, 1, indent, disabled[1], None).disabled = True
+            key_indent = indent
         else:
             i = _assignment(tree, i, indent, line, toml) - 1
             key_indent = indent
@@ -83,10 +86,6 @@ def _continue(tree: Tree, i: int, indent: int, said: str) -> None:
 
 
 def _assignment(tree: Tree, i: int, indent: int, line: str, toml: bool) -> int:
-    disabled = _disabled(line)
-    if disabled:
-        tree.begin(i, 1, indent, disabled[1], None).disabled = True
-        return i + 1
     key, value = _pair(line.strip(" \t"), "=" if toml else "=:")
     node = tree.begin(i, 1, indent, key, unquoted(value))
     sign = value[:3]

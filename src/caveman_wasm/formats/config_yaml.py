@@ -9,13 +9,13 @@ from caveman_wasm.formats.config_tree import QUOTED, Lines, Node, Plain, Tree, b
 
 __all__ = ["indented"]
 
-# By far the most lines: a plain key, maybe the first of an item, and a plain or quoted value or none; or an item that is
+# By far the most lines: a plain key, maybe an item's first, and a plain or quoted value or none; or an item that is
 # such a value. It finds every line, and a key or an item in those alone.
-_VALUE: Final = r"\"[^\"'\\\n]*+\"|'[^\"'\\\n]*+'"
+_QUOTED: Final = r"\"[^\"'\\\n]*+\"|'[^\"'\\\n]*+'"
 _PLAIN: Final = re.compile(
     r"^(?:( *+)(- ++)?(?:([A-Za-z0-9_./$@\x80-\xff][A-Za-z0-9_./$@\x80-\xff-]*+):"
-    rf"(?: ++([^\s\"'&*!|>\[{{#%@`,;](?:[^\t#\n]*[^\s,;#])?|{_VALUE}))?"
-    rf"|(?<=- )([A-Za-z0-9_./$\x80-\xff](?:[^\t#:\n]*[^\s,;#:])?|{_VALUE}))$|.*)",
+    rf"(?: ++([^\s\"'&*!|>\[{{#%@`,;](?:[^\t#\n]*[^\s,;#])?|{_QUOTED}))?"
+    rf"|(?<=- )([A-Za-z0-9_./$\x80-\xff](?:[^\t#:\n]*[^\s,;#:])?|{_QUOTED}))$|.*)",
     re.ASCII | re.MULTILINE,
 )
 DASHES: Final = 16  # list items that one line may open
