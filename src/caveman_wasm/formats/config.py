@@ -44,7 +44,7 @@ EXEMPLARS: Final = 6
 EXEMPLAR: Final = 1500  # bytes a document may have that is seen whole
 _TELLING: Final = frozenset(["apiVersion", "kind", "name", "id", "type", "title", "version", "ensure", "state"])
 _START: Final = attrgetter("start")
-_ALIAS: Final = re.compile(r"[ \[,]\*([\w-]+)", re.ASCII)
+_ALIAS: Final = re.compile(r"\*(?<=[ \[,]\*)([\w-]+)", re.ASCII)  # begins with the rare sign: looked for fast
 _ANCHOR: Final = re.compile(r"[ ]&([\w-]+)", re.ASCII)
 
 
@@ -128,9 +128,9 @@ def _mark(text: str, root: Node, xml: bool) -> None:
     for key in _TELLING & by_key.keys():
         for node in by_key[key]:
             node.pinned = node.stop - node.start <= FACE
-    for node in [*root.kids, *(inner for kid in root.kids for inner in kid.kids)]:
-        if node.key == "metadata" and node.value is None:
-            node.pinned = True
+    for kids in [root.kids, *[kid.kids for kid in root.kids]]:
+        for node in [kid for kid in kids if kid.key == "metadata"]:
+            node.pinned = node.pinned or node.value is None
     _active(root)
     _exemplars(root)
     far = sorted((f for alike in by_key.values() if len(alike) >= 4 for f in _far(alike)), key=lambda f: f[0])
@@ -154,7 +154,7 @@ def _aliased(text: str, nodes: list[Node]) -> list[Node]:
 
 def _active(root: Node) -> None:
     """Where most settings are commented out, those that are not are what the file says."""
-    for parent in (root, *(kid for kid in root.kids if kid.kids)):
+    for parent in [node for node in (root, *root.kids) if len(node.kids) >= ACTIVE]:
         settings = [kid for kid in parent.kids if kid.key]
         active = [kid for kid in settings if not kid.disabled and not kid.kids]
         if len(settings) >= ACTIVE and 2 * len(active) < len(settings):
@@ -168,7 +168,7 @@ def _noted(node: Node) -> int:
 
 def _exemplars(root: Node) -> None:
     """Of short documents, the first of each kind is seen whole."""
-    first = {_kind_of(node): node for node in reversed(root.kids) if node.sort == "---"}
+    first = {_kind_of(node): node for node in root.kids[::-1] if node.sort == "---"}
     for document in list(first.values())[-EXEMPLARS:]:
         if document.stop - document.start <= EXEMPLAR:
             for node in walk(document):
@@ -176,7 +176,10 @@ def _exemplars(root: Node) -> None:
 
 
 def _kind_of(document: Node) -> str:
-    return next((k.value for k in document.kids if k.key == "kind" and k.value), "")
+    for kid in document.kids:
+        if kid.key == "kind" and kid.value:
+            return kid.value
+    return ""
 
 
 def _mark_down(root: Node, node: Node, mark: str) -> None:
@@ -194,14 +197,17 @@ def _far(nodes: list[Node]) -> Iterable[tuple[float, Node]]:
     values = [n.value for n in nodes]
     distinct = set(values)
     known = {v: float(v) for v in distinct if v and NUMBER.fullmatch(v)}
-    numbers = sorted((known[v], i) for i, v in enumerate(values) if v in known) if known else []
+    numbers = sorted([known[v] for v in values if v in known]) if known else []
     if len(numbers) >= 4 and len(numbers) * 2 > len(nodes):
-        low, high = numbers[len(numbers) // 4][0], numbers[-1 - len(numbers) // 4][0]
+        low, high = numbers[len(numbers) // 4], numbers[-1 - len(numbers) // 4]
         spread = (high - low) or abs(high) / 4 or 1.0
-        for value, i in (numbers[0], numbers[-1]):
+        for value, nth in ((numbers[0], 0), (numbers[-1], -1)):
             distance = max(low - value, value - high) / spread
             if distance > FAR:
-                yield -distance, nodes[i]
+                yield (
+                    -distance,
+                    [n for n, v in zip(nodes, values, strict=True) if v in known and known[v] == value][nth],
+                )
     elif len(nodes) >= 8 and len(distinct) <= 3:
         counts = Counter(values)
         yield from ((0.0, n) for n in nodes if counts[n.value] == 1)

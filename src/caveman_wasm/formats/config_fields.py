@@ -32,7 +32,7 @@ class Fields:
         self._names: list[str] | None = None
         self._rows: dict[int, dict[str, Value]] = {}  # of the first units, which are asked for again and again
         self._naming = _Naming()
-        self._paths = _Paths()
+        self._paths = _Prefixes()
 
     @property
     def names(self) -> list[str]:
@@ -70,9 +70,9 @@ class Fields:
         else:
             self.fields(node, "", out, 0)
         out = self.without_secrets(out)
-        for name, value in out.items():
-            if isinstance(value, str) and (self.xml or "://" in value):
-                out[name] = self.sayable(value)
+        xml = self.xml
+        for name in [k for k, v in out.items() if isinstance(v, str) and (xml or "://" in v)]:
+            out[name] = self.sayable(out[name])
         return _packaged(out)
 
     def sayable(self, value: Value) -> Value:
@@ -92,12 +92,13 @@ class Fields:
                 self.element(kid, f"{prefix}{plain(kid.key)}.", out, depth + 1)
 
     def fields(self, node: Node, prefix: str, out: dict[str, Value], depth: int) -> None:
+        paths = self._paths[prefix]
         for kid in node.kids:
             if kid.sort == ITEM:
                 _put(out, prefix[:-1] or "items", None)
                 return
-            if kid.key:
-                path, value = self._paths[prefix, kid.key], kid.value
+            if key := kid.key:
+                path, value = paths[key], kid.value
                 if value is None or path in out:
                     out[path] = OPAQUE
                 else:
@@ -108,7 +109,7 @@ class Fields:
     def without_secrets(self, row: dict[str, Value]) -> dict[str, Value]:
         """Where a name is that of a secret, as in ``name: DB_PASSWORD``, the values beside it are not told."""
         naming = self._naming
-        names = {k for k, v in row.items() if naming[k] and isinstance(v, str)}
+        names = [k for k, v in row.items() if naming[k] and isinstance(v, str)]
         if not any(is_secret(str(row[k])) for k in names):
             return row
         return {k: v if k in names else OPAQUE for k, v in row.items()}
@@ -153,11 +154,22 @@ class _Naming(dict[str, bool]):
         return found
 
 
-class _Paths(dict[tuple[str, str], str]):
+class _Paths(dict[str, str]):
     """The column of a key inside of a column's blocks."""
 
-    def __missing__(self, key: tuple[str, str]) -> str:
-        found = self[key] = key[0] + plain(key[1])
+    def __init__(self, prefix: str) -> None:
+        self.prefix = prefix
+
+    def __missing__(self, key: str) -> str:
+        found = self[key] = self.prefix + plain(key)
+        return found
+
+
+class _Prefixes(dict[str, _Paths]):
+    """The columns below each column."""
+
+    def __missing__(self, prefix: str) -> _Paths:
+        found = self[prefix] = _Paths(prefix)
         return found
 
 

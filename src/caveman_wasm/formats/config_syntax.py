@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import Final
 
-from caveman_wasm.formats.config_tree import ITEM, Lines, Node, Tree, balance, bracketed, unquoted
+from caveman_wasm.formats.config_tree import ITEM, Lines, Node, Plain, Tree, balance, bracketed, unquoted
 
 __all__ = ["braced", "flat", "sectioned"]
 
@@ -13,9 +13,11 @@ __all__ = ["braced", "flat", "sectioned"]
 
 _SECTION: Final = re.compile(r"\s*(\[\[?)[ \t]*([^\[\]]{1,200}|.{1,200}?)[ \t]*\]\]?[ \t]*(?:[#;].*)?", re.ASCII)
 _DISABLED: Final = re.compile(r"\s*[#;]+ ?([A-Za-z_][\w.-]*)[ \t]?=(?!=)(.*)", re.ASCII)
-# By far the most lines: a plain key at the line's beginning, and a plain value or none.
+# By far the most lines: a plain key at the line's beginning, and a plain or quoted value or none. It finds every line,
+# and a key in those alone.
 _PLAIN: Final = re.compile(
-    r"([\w.-]++) ?=(?: ?(?:\"([^\"'\\]*+)\"|([^\s\"'&*!|>\[{#%@`,;\\](?:[^\t#;]*[^\s,;#\\])?)))?", re.ASCII
+    r"^(?:([\w.-]++) ?=(?: ?(\"[^\"'\\\n]*+\"|[^\s\"'&*!|>\[{#%@`,;\\](?:[^\t#;\n]*[^\s,;#\\])?))?$|.*)",
+    re.ASCII | re.MULTILINE,
 )
 _TOML_VALUE: Final = re.compile(r"[\"'\[{]|[+-]?[0-9]|true\b|false\b")
 
@@ -30,24 +32,33 @@ def _disabled(line: str) -> re.Match[str] | None:
     return _DISABLED.fullmatch(line) if "#" in line or ";" in line else None
 
 
+def _plain(lines: list[str]) -> dict[str, Plain]:
+    """What each line says if it is plain: worked out once for those that are alike, all by one call."""
+    distinct = dict.fromkeys(lines)
+    found = zip(distinct, _PLAIN.findall("\n".join(distinct)), strict=True)
+    return {
+        line: (1, 0, -1, key, said[1:-1] if said[:1] == '"' else said or None) if key else None
+        for line, (key, said) in found
+    }
+
+
 def sectioned(lines: Lines) -> Node:
     """INI and TOML: sections, keys in them, and what their values are made of."""
     tree, i, toml = Tree(lines), 0, _is_toml(lines)
-    key_indent = -1
+    key_indent, known = -1, _plain(lines.bare)
     while i < len(lines.bare):
         line = lines.bare[i]
-        if plain := _PLAIN.fullmatch(line):
-            key, quoted, value = plain.groups()
-            tree.begin(i, 1, 0, key, value if quoted is None else quoted)
+        if plain := known[line]:
+            tree.begin(i, 1, 0, *plain[3:])
             key_indent = 0
-            i += 1
+            i = tree.plain_lines(i + 1, known)
             continue
-        said = line.strip(" \t")
+        said, disabled = line.strip(" \t"), _disabled(line)
         indent = len(line) - len(line.lstrip(" \t"))
         header = _SECTION.fullmatch(line) if said[:1] == "[" else None
         if not said:
             pass
-        elif said[0] in "#;" and not _disabled(line):
+        elif said[0] in "#;" and not disabled:
             tree.comment(i)
         elif header and (toml or indent == 0 or key_indent < 0 or indent <= key_indent):
             node = tree.begin(i, 0, indent, header[2], None, header[2] if header[1] == "[[" else "")
@@ -55,6 +66,9 @@ def sectioned(lines: Lines) -> Node:
             key_indent = -1
         elif not toml and said[0] not in "#;" and 0 <= key_indent < indent:
             _continue(tree, i, indent, said)
+        elif disabled:
+            tree.begin(i, 1, indent, disabled[1], None).disabled = True
+            key_indent = indent
         else:
             i = _assignment(tree, i, indent, line, toml) - 1
             key_indent = indent
@@ -72,10 +86,6 @@ def _continue(tree: Tree, i: int, indent: int, said: str) -> None:
 
 
 def _assignment(tree: Tree, i: int, indent: int, line: str, toml: bool) -> int:
-    disabled = _disabled(line)
-    if disabled:
-        tree.begin(i, 1, indent, disabled[1], None).disabled = True
-        return i + 1
     key, value = _pair(line.strip(" \t"), "=" if toml else "=:")
     node = tree.begin(i, 1, indent, key, unquoted(value))
     sign = value[:3]

@@ -11,10 +11,13 @@ from typing import Final
 
 from caveman_wasm.model import line_starts
 
-__all__ = ["ITEM", "QUOTED", "Lines", "Node", "Span", "Tree", "balance", "bracketed", "unquoted", "walk"]
+__all__ = ["ITEM", "QUOTED", "Lines", "Node", "Plain", "Span", "Tree", "balance", "bracketed", "unquoted", "walk"]
 
 ITEM: Final = "-"  # the sort of list items
 Span = tuple[int, int]
+# Of a plain line the depth and column of its key, the column of its dash or -1, the key (of an item '') and the value;
+# None of any other line.
+Plain = tuple[int, int, int, str, str | None] | None
 
 
 _NONE: Final[list[Node]] = []  # the kids of a node without any; never added to
@@ -97,10 +100,11 @@ class Tree:
 
     def begin(self, i: int, depth: int, column: int, key: str, value: str | None, sort: str = "") -> Node:
         """Closes what is as deep and opens a node at ``column`` of line ``i``, with the comments that wait for it."""
-        opened, end, at = self.open, self.end, self.lines.at[i]
+        opened, end, lines = self.open, self.end, self.lines
         while opened[-1].depth >= depth:
             opened.pop().stop = end
-        stop = at + len(self.lines.bare[i].rstrip(" \t"))
+        at = lines.at[i]
+        stop = at + len(lines.bare[i].rstrip(" \t"))
         node = Node(at + column, stop, key, value, sort, depth)
         if self.waiting:
             self._head_comments()
@@ -117,6 +121,53 @@ class Tree:
         if stop > end:
             self.end = stop
         return node
+
+    def item(self, i: int, column: int) -> Node:
+        """Opens a list's item, one deeper than keys of its column: a dash may stand right below its list's key."""
+        self.close(2 * column + 3)
+        if self.open[-1].depth == 2 * column + 2 and self.open[-1].value is not None:
+            self.close(2 * column + 2)
+        return self.begin(i, 2 * column + 3, column, "", None, ITEM)
+
+    def plain_lines(self, i: int, known: dict[str, Plain]) -> int:
+        """Reads plain and empty lines below a plain one, as `begin` does, and gives the first that is neither: by far
+        the most lines are read here. The node ``above`` is the last of ``kids``, and not among the open ones."""
+        bare, starts, opened = self.lines.bare, self.lines.at, self.open
+        above, end = opened.pop(), self.end
+        kids, level = opened[-1].kids, above.depth
+        for k in range(i, len(bare)):
+            line = bare[k]
+            plain = known[line]
+            if plain is None:
+                if line:
+                    break
+                continue
+            i = k + 1
+            depth, column, dash, key, value = plain
+            if dash >= 0:
+                opened.append(above)
+                self.end = end
+                above = self.item(k, dash)
+                kids, level = opened[-2].kids, opened.pop().depth
+                if not key:
+                    above.value, end = value, self.end
+                    continue
+            if depth > level:
+                opened.append(above)
+                kids = above.kids = []
+            elif depth < level:
+                while opened[-1].depth >= depth:
+                    opened.pop().stop = end
+                kids = opened[-1].kids
+            start, level = starts[k], depth
+            end = start + len(line)
+            above = Node(start + column, end, key, value, "", depth)
+            kids.append(above)
+            if dash >= 0:
+                above.fixed = True
+        opened.append(above)
+        self.end = end
+        return i
 
     def _head_comments(self) -> None:
         """The comment at the file's head stands alone where an empty line follows it."""

@@ -14,7 +14,10 @@ __all__ = ["attributes", "elements"]
 
 LONG: Final = 200  # bytes; a longer comment stands alone, shorter ones belong to the element below them
 _NAME: Final = r"[A-Za-z_:\x80-\xff][\w:.\x80-\xff-]*+"
-_START: Final = re.compile(rf"<({_NAME})[^<>\"']*+(?:\"[^\"<]*+\"[^<>\"']*+|'[^'<]*+'[^<>\"']*+)*+>", re.ASCII)
+_START: Final = re.compile(  # a start tag, and the text and end tag of an element that holds nothing else
+    rf"(<({_NAME})[^<>\"']*+(?:\"[^\"<]*+\"[^<>\"']*+|'[^'<]*+'[^<>\"']*+)*+>)(?:(?<!/>)([^<]*+)</\2[ \t\r\n]*+>)?",
+    re.ASCII,
+)
 _END: Final = re.compile(rf"</({_NAME})[ \t\r\n]*+>", re.ASCII)
 _ATTRIBUTE: Final = re.compile(rf"[ \t\r\n]({_NAME})[ \t\r\n]*+=[ \t\r\n]*+(?:\"([^\"]*+)\"|'([^']*+)')", re.ASCII)
 _SAYS: Final = re.compile(r"[0-9A-Za-z\x80-\xff]")
@@ -101,21 +104,27 @@ def _open(text: str, open_nodes: list[Node], found: re.Match[str], comments: lis
         start = comments[0][0]
     else:
         _alone(text, open_nodes[-1], comments)
-    node = open_nodes[-1].add(Node(start, found.end(), found[1], None, found[1]))
-    node.tag = found.span()
+    key, said = found[2], found[3]
+    node = open_nodes[-1].add(Node(start, found.end(), key, None, key))
+    node.tag = found.span(1)
     if start < found.start():
         node.notes = _notes(text, comments)
-    if found[0][-2] == "/":
-        return
-    open_nodes.append(node)
+    if said is not None:
+        node.value = _value(said)
+    elif found[1][-2] != "/":
+        open_nodes.append(node)
+
+
+def _value(said: str) -> str | None:
+    said = said.strip(" \t\r\n")
+    return said if said and "<" not in said and "&" not in said else None
 
 
 def _close(text: str, node: Node, end: int, stop: int) -> None:
     node.stop = stop
     assert node.tag is not None
     if not node.kids:
-        said = text[node.tag[1] : end].strip(" \t\r\n")
-        node.value = said if said and "<" not in said and "&" not in said else None
+        node.value = _value(text[node.tag[1] : end])
     elif node.key == "dict":
         node.kids = _pairs(node.kids)
 

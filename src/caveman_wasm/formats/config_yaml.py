@@ -5,15 +5,18 @@ from __future__ import annotations
 import re
 from typing import Final
 
-from caveman_wasm.formats.config_tree import ITEM, QUOTED, Lines, Node, Tree, balance, bracketed, unquoted
+from caveman_wasm.formats.config_tree import QUOTED, Lines, Node, Plain, Tree, balance, bracketed, unquoted
 
 __all__ = ["indented"]
 
-# By far the most lines: a plain key, maybe the first of an item, and a plain value or none.
+# By far the most lines: a plain key, maybe an item's first, and a plain or quoted value or none; or an item that is
+# such a value. It finds every line, and a key or an item in those alone.
+_QUOTED: Final = r"\"[^\"'\\\n]*+\"|'[^\"'\\\n]*+'"
 _PLAIN: Final = re.compile(
-    r"( *+)(- ++)?([A-Za-z0-9_./$@\x80-\xff][A-Za-z0-9_./$@\x80-\xff-]*+):"
-    r"(?: ++([^\s\"'&*!|>\[{#%@`,;](?:[^\t#]*[^\s,;#])?))?",
-    re.ASCII,
+    r"^(?:( *+)(- ++)?(?:([A-Za-z0-9_./$@\x80-\xff][A-Za-z0-9_./$@\x80-\xff-]*+):"
+    rf"(?: ++([^\s\"'&*!|>\[{{#%@`,;](?:[^\t#\n]*[^\s,;#])?|{_QUOTED}))?"
+    rf"|(?<=- )([A-Za-z0-9_./$\x80-\xff](?:[^\t#:\n]*[^\s,;#:])?|{_QUOTED}))$|.*)",
+    re.ASCII | re.MULTILINE,
 )
 DASHES: Final = 16  # list items that one line may open
 _BLOCK: Final = re.compile(r"(?:[&!][^ \t]* +){0,2}[|>][-+0-9]{0,2}[ \t]*(?:#.*)?", re.ASCII)
@@ -43,28 +46,38 @@ def _yaml_key(said: str) -> tuple[str, str] | None:
     return said[:at].rstrip(" "), said[at + 1 :].strip(" \t")
 
 
-class _Plain(dict[str, tuple[int, int, str, str | None] | None]):
-    """Of a plain line its column, the column of the key behind a dash or 0, the key and the value; else None."""
-
-    def __missing__(self, line: str) -> tuple[int, int, str, str | None] | None:
-        found = self[line] = None if (m := _PLAIN.fullmatch(line)) is None else (m.end(1), max(m.end(2), 0), m[3], m[4])
-        return found
+def _plain(lines: list[str]) -> dict[str, Plain]:
+    """What each line says if it is plain: worked out once for those that are alike, all by one call."""
+    distinct = dict.fromkeys(lines)
+    found = zip(distinct, _PLAIN.findall("\n".join(distinct)), strict=True)
+    return {
+        line: (
+            2 * len(blanks + dash) + 2,
+            len(blanks + dash),
+            len(blanks) if dash else -1,
+            key,
+            said[1:-1] if said[:1] in ('"', "'") else said or None,
+        )
+        if key or item
+        else None
+        for line, (blanks, dash, key, value, item) in found
+        for said in (value or item,)
+    }
 
 
 def indented(lines: Lines, spaced: bool) -> Node:
     """YAML. ``spaced``: lines are ``key value`` too, as in lock files, rather than the rest of the value above."""
-    tree, i, bare, known = Tree(lines), 0, lines.bare, _Plain()
+    tree, i, bare, known = Tree(lines), 0, lines.bare, _plain(lines.bare)
     several = bare[0].startswith("---") or lines.newline + "---" in lines.text
     while i < len(bare):
         line = bare[i]
         if not tree.going and (plain := known[line]):
-            column, dashed, key, value = plain
-            if dashed:
-                _item(tree, i, column)
-                tree.begin(i, 2 * dashed + 2, dashed, key, value).fixed = True
-            else:
-                tree.begin(i, 2 * column + 2, column, key, value)
-            i += 1
+            depth, column, dash, key, value = plain
+            if dash >= 0:
+                tree.item(i, dash).value = None if key else value
+            if key:
+                tree.begin(i, depth, column, key, value).fixed = dash >= 0
+            i = tree.plain_lines(i + 1, known)
             continue
         said = line.lstrip(" \t")
         if not said:
@@ -108,7 +121,7 @@ def _yaml_line(tree: Tree, i: int, column: int, said: str, spaced: bool) -> int:
         tree.close(2 * column + 3)
         column, said, opened = column + 2, said[2:].strip(" \t") or "#", 1
     while (said.startswith("- ") or said == "-") and opened < DASHES:
-        node = _item(tree, i, column)
+        node = tree.item(i, column)
         node.fixed = opened > 0
         opened += 1
         rest = said[1:].lstrip(" \t")
@@ -134,13 +147,6 @@ def _yaml_line(tree: Tree, i: int, column: int, said: str, spaced: bool) -> int:
         return i + 1
     node.value = None if spaced and said == "" else unquoted(said)
     return _yaml_value(tree, i, tree.open[-1].depth // 2 - 1, said, node)
-
-
-def _item(tree: Tree, i: int, column: int) -> Node:
-    tree.close(2 * column + 3)
-    if tree.open[-1].depth == 2 * column + 2 and tree.open[-1].value is not None:
-        tree.close(2 * column + 2)
-    return tree.begin(i, 2 * column + 3, column, "", None, ITEM)
 
 
 def _yaml_value(tree: Tree, i: int, column: int, said: str, node: Node) -> int:

@@ -101,8 +101,7 @@ _NAMED: Final = frozenset([
 ])  # fmt: skip
 
 
-# What may be told by attributes, in small letters, and what names may tell too.
-_TELLS: Final = re.compile(r"[\s\"'/=](?:hidden|style)|role", re.ASCII)
+# What may be told by attributes of an element that names tell of, in small letters.
 _NAMES: Final = re.compile(r"[\s\"'/=](?:class|id|hidden|style)|role", re.ASCII)
 
 
@@ -134,12 +133,12 @@ class Tag:
         """What the attributes tell."""
         name, names = self.name, f"{classes} {identity}"
         self.main = self.main or main
-        if name in _NAMED and name not in ("a", "span"):
-            found = ALERTING.search(f"{classes} {role} {identity}")
-            self.alert = found[1].capitalize() if found else ""
+        alerting = ALERTING.search(f"{classes} {role} {identity}") if name in _NAMED else None
+        if alerting and name not in ("a", "span"):
+            self.alert = alerting[1].capitalize()
         if name in _NEVER or self.part:
             return
-        if role == "alert" or (name in _NAMED and ALERTING.search(names)):
+        if role == "alert" or (alerting and ALERTING.search(names)):
             self.asks = name == "select"
             return
         self.part = "hidden part" if hidden else _ROLES.get(role, "")
@@ -178,7 +177,11 @@ class Tags(dict[str, Tag]):
             kind = CLOSE
         else:
             kind = OTHER if name in VOID or written[-2] == "/" else OPEN
-        tells = not closing and (_NAMES if name in _NAMED else _TELLS).search(written.lower(), found.end())
+        small, tells = written.lower(), False
+        if not closing and name in _NAMED:
+            tells = _NAMES.search(small, found.end()) is not None
+        elif not closing:  # by no pattern, which takes long on a drawing's tags
+            tells = "hidden" in small or "display" in small or "role" in small
         tag = self[written] = self._tag(name, kind, closing, _told(written, name) if tells else None)
         self.open.setdefault(name, 0)
         return tag
