@@ -163,6 +163,14 @@ def payloads(size: int) -> dict[str, bytes]:
             size,
         )
         + "]}",
+        "other-scripts": grown(
+            lambda i: (
+                f"Заказ {i} передан на склад {dice.pick(*NAMES)}, и его проверил worker-{i % 4}. Очередь растёт, когда"
+                " ночная сверка длится дольше часа.\n\n"
+                f"订单 {i} 已经送到仓库，由 worker-{i % 4} 核对了两次。夜间对账超过一小时的时候，{word()} 的队列会变长。\n\n"
+            ),
+            size // 2,  # characters, of two bytes and three
+        ),
     }
     return {kind: text.encode() for kind, text in made.items()}
 
