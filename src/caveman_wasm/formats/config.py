@@ -129,8 +129,8 @@ def _mark(text: str, root: Node, xml: bool) -> None:
         for node in by_key[key]:
             node.pinned = node.stop - node.start <= FACE
     for kids in [root.kids, *[kid.kids for kid in root.kids]]:
-        for node in [kid for kid in kids if kid.key == "metadata"]:
-            node.pinned = node.pinned or node.value is None
+        for node in [kid for kid in kids if kid.key == "metadata" and kid.value is None]:
+            node.pinned = True
     _active(root)
     _exemplars(root)
     far = sorted((f for alike in by_key.values() if len(alike) >= 4 for f in _far(alike)), key=lambda f: f[0])
@@ -204,10 +204,8 @@ def _far(nodes: list[Node]) -> Iterable[tuple[float, Node]]:
         for value, nth in ((numbers[0], 0), (numbers[-1], -1)):
             distance = max(low - value, value - high) / spread
             if distance > FAR:
-                yield (
-                    -distance,
-                    [n for n, v in zip(nodes, values, strict=True) if v in known and known[v] == value][nth],
-                )
+                alike = [n for n, v in zip(nodes, values, strict=True) if v in known and known[v] == value]
+                yield -distance, alike[nth]
     elif len(nodes) >= 8 and len(distinct) <= 3:
         counts = Counter(values)
         yield from ((0.0, n) for n in nodes if counts[n.value] == 1)

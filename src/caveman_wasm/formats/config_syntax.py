@@ -5,7 +5,18 @@ from __future__ import annotations
 import re
 from typing import Final
 
-from caveman_wasm.formats.config_tree import ITEM, Lines, Node, Plain, Tree, balance, bracketed, unquoted
+from caveman_wasm.formats.config_tree import (
+    ITEM,
+    Lines,
+    Node,
+    Plain,
+    Tree,
+    balance,
+    bare_value,
+    bracketed,
+    read_each,
+    unquoted,
+)
 
 __all__ = ["braced", "flat", "sectioned"]
 
@@ -33,13 +44,8 @@ def _disabled(line: str) -> re.Match[str] | None:
 
 
 def _plain(lines: list[str]) -> dict[str, Plain]:
-    """What each line says if it is plain: worked out once for those that are alike, all by one call."""
-    distinct = dict.fromkeys(lines)
-    found = zip(distinct, _PLAIN.findall("\n".join(distinct)), strict=True)
-    return {
-        line: (1, 0, -1, key, said[1:-1] if said[:1] == '"' else said or None) if key else None
-        for line, (key, said) in found
-    }
+    """What each line says if it is plain."""
+    return {line: (1, 0, -1, key, bare_value(said)) if key else None for line, (key, said) in read_each(_PLAIN, lines)}
 
 
 def sectioned(lines: Lines) -> Node:

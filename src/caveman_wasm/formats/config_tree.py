@@ -6,12 +6,26 @@ Nothing here recurses, and what is never closed (a quote, a bracket) is looked f
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Final
 
 from caveman_wasm.model import line_starts
 
-__all__ = ["ITEM", "QUOTED", "Lines", "Node", "Plain", "Span", "Tree", "balance", "bracketed", "unquoted", "walk"]
+__all__ = [
+    "ITEM",
+    "QUOTED",
+    "Lines",
+    "Node",
+    "Plain",
+    "Span",
+    "Tree",
+    "balance",
+    "bare_value",
+    "bracketed",
+    "read_each",
+    "unquoted",
+    "walk",
+]
 
 ITEM: Final = "-"  # the sort of list items
 Span = tuple[int, int]
@@ -228,6 +242,17 @@ def balance(line: str) -> int:
         return 0
     kinds = [m.lastgroup for m in _TOKEN.finditer(line)]
     return kinds.count("open") - kinds.count("shut")
+
+
+def read_each(pattern: re.Pattern[str], lines: list[str]) -> Iterable[tuple[str, tuple[str, ...]]]:
+    """Lines, each of those that are alike once, and what ``pattern``, which must find every line, has in its groups."""
+    distinct = dict.fromkeys(lines)
+    return zip(distinct, pattern.findall("\n".join(distinct)), strict=True)
+
+
+def bare_value(said: str) -> str | None:
+    """The value of a plain line, whose quotes hold neither quotes nor backslashes; None where there is none."""
+    return said[1:-1] if said[:1] in ('"', "'") else said or None
 
 
 def unquoted(value: str) -> str | None:

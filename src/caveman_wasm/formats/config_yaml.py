@@ -5,7 +5,18 @@ from __future__ import annotations
 import re
 from typing import Final
 
-from caveman_wasm.formats.config_tree import QUOTED, Lines, Node, Plain, Tree, balance, bracketed, unquoted
+from caveman_wasm.formats.config_tree import (
+    QUOTED,
+    Lines,
+    Node,
+    Plain,
+    Tree,
+    balance,
+    bare_value,
+    bracketed,
+    read_each,
+    unquoted,
+)
 
 __all__ = ["indented"]
 
@@ -47,22 +58,13 @@ def _yaml_key(said: str) -> tuple[str, str] | None:
 
 
 def _plain(lines: list[str]) -> dict[str, Plain]:
-    """What each line says if it is plain: worked out once for those that are alike, all by one call."""
-    distinct = dict.fromkeys(lines)
-    found = zip(distinct, _PLAIN.findall("\n".join(distinct)), strict=True)
-    return {
-        line: (
-            2 * len(blanks + dash) + 2,
-            len(blanks + dash),
-            len(blanks) if dash else -1,
-            key,
-            said[1:-1] if said[:1] in ('"', "'") else said or None,
-        )
-        if key or item
-        else None
-        for line, (blanks, dash, key, value, item) in found
-        for said in (value or item,)
-    }
+    """What each line says if it is plain."""
+    known: dict[str, Plain] = {}
+    for line, (blanks, dash, key, value, item) in read_each(_PLAIN, lines):
+        column = len(blanks) + len(dash)
+        said = (2 * column + 2, column, len(blanks) if dash else -1, key, bare_value(value or item))
+        known[line] = said if key or item else None
+    return known
 
 
 def indented(lines: Lines, spaced: bool) -> Node:
