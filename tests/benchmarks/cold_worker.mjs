@@ -9,4 +9,4 @@ channel.onmessage = () => {
   forgetCounted();
   channel.postMessage("forgot");
 };
-serve(self, createHost(() => o200k, remoteTell(self), remoteHook(self), undefined, remoteSnapshot(self)));
+serve(self, createHost(() => o200k, remoteTell(self), { hook: remoteHook(self), sent: remoteSnapshot(self) }));

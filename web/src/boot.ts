@@ -9,7 +9,20 @@
 import type { PyodideAPI } from "pyodide";
 import type { PyCallable, PyProxy } from "pyodide/ffi";
 import { CavemanError, invalidArguments } from "./errors.js";
-import { beginning, bytes, fetchSnapshot, restore, sha256, taking, text, type Made, type Progress, type Snapshot } from "./snapshot.js";
+import type { Tell } from "./events.js";
+import {
+  beginning,
+  bytes,
+  fetchMade,
+  fetchSnapshot,
+  quiet,
+  restore,
+  sha256,
+  taking,
+  text,
+  type Made,
+  type Snapshot,
+} from "./snapshot.js";
 
 export interface Booted {
   readonly pyodide: PyodideAPI;
@@ -18,18 +31,16 @@ export interface Booted {
 
 type Runtime = typeof import("pyodide");
 
-const quiet = (): void => {};
-
 /** The wheel's file name, put in by build.mjs. */
 declare const WHEEL: string;
 
 /**
  * Pyodide from `baseURL`'s folder pyodide/, or `running` with the package in it. `sent`: the snapshot, where a page fetches it
- * for this worker. Rejects with `cave_start_failed`.
+ * for this worker; `tell` is told how much of it has arrived where none does. Rejects with `cave_start_failed`.
  */
 export async function boot(
   baseURL: string,
-  progress: Progress,
+  tell: Tell,
   running?: PyodideAPI,
   sent?: Promise<Snapshot | undefined>,
 ): Promise<Booted> {
@@ -39,8 +50,7 @@ export async function boot(
     if (running) return { pyodide: await equipped(running, folder), snapshot: false };
     const compiled = compile(new URL("pyodide.asm.wasm", folder));
     const runtime = import(/* @vite-ignore */ new URL("pyodide.mjs", folder).href) as Promise<Runtime>;
-    const snapshot = async (): Promise<Snapshot> => (await sent) ?? fetchSnapshot(folder, progress); // a page may not be allowed to
-    const restored = !inFiles(folder) && (await fromSnapshot(runtime, folder, compiled, snapshot()).catch(quiet));
+    const restored = !inFiles(folder) && (await fromSnapshot(runtime, folder, compiled, tell, sent).catch(quiet));
     if (restored) return { pyodide: restored, snapshot: true };
     return { pyodide: await plain(await runtime, folder, compiled), snapshot: false };
   } catch (thrown) {
@@ -119,12 +129,14 @@ async function fromSnapshot(
   runtime: Promise<Runtime>,
   folder: URL,
   compiled: Promise<WebAssembly.Module>,
-  snapshot: Promise<Snapshot>,
+  tell: Tell,
+  sent?: Promise<Snapshot | undefined>,
 ): Promise<PyodideAPI> {
   const script = import(/* @vite-ignore */ new URL("pyodide.asm.mjs", folder).href) as Promise<{ default: CreateModule }>;
   const madeURL = new URL("snapshot.json", folder);
-  const made = bytes(madeURL).then((json) => JSON.parse(text(json)) as Made);
+  const made = fetchMade(madeURL);
   const lock = bytes(new URL("pyodide-lock.json", folder));
+  const snapshot = Promise.resolve(sent).then((there) => there ?? fetchSnapshot(folder, made, tell)); // a page may not be allowed to
   const ready = matching(snapshot, made, runtime, lock);
   const options: LoadOptions = {
     indexURL: folder.href,
@@ -219,6 +231,7 @@ async function matching(
 ): Promise<Uint8Array[]> {
   const [made, { version }, { sha256: sent, pieces }] = await Promise.all([said, runtime, snapshot]);
   if (made.pyodide !== version || made.lock !== (await sha256(await lock)) || made.sha256 !== sent) {
+    pieces.length = 0; // whoever sent it may keep hold of it
     throw new Error("the snapshot is of another build");
   }
   return pieces;

@@ -36,26 +36,27 @@ type PyModule = ReturnType<PyodideAPI["pyimport"]>;
 /** What a door's method answers: JSON (ASCII: any other string crosses fifty times slower), and bytes or none. */
 type Answer = [json: string, output: Uint8Array | undefined];
 
+interface Given {
+  /** The embedder's own, asked if the start says so. */
+  readonly hook?: PersistenceHook | undefined;
+  /** A Pyodide to use instead of starting one. */
+  readonly running?: object | undefined;
+  /** The snapshot to start from, where the page fetches it. */
+  readonly sent?: Promise<Snapshot | undefined>;
+}
+
 /**
- * A host that waits for its `start` call. `counting` gives the counter, once the start has asked for all it needs; `hook` is
- * the embedder's own, asked if that call says so; `running` a Pyodide to use instead of starting one; `sent` the snapshot to
- * start from, where the page fetches it; `tell` is told what happens.
+ * A host that waits for its `start` call. `counting` gives the counter, once the start has asked for all it needs; `tell` is
+ * told what happens.
  */
-export function createHost(
-  counting: () => Counter | Promise<Counter>,
-  tell: Tell,
-  hook?: PersistenceHook,
-  running?: object,
-  sent?: Promise<Snapshot | undefined>,
-): Handlers {
+export function createHost(counting: () => Counter | Promise<Counter>, tell: Tell, { hook, running, sent }: Given): Handlers {
   let door: Door;
   let used: PersistenceHook | undefined;
   let started: Pick<Health, "persistence" | "durability" | "snapshot" | "pyodide">;
   return {
     start: async (args) => {
       if (args.lifeLock) await holdLife(args.lifeLock);
-      const progress = (loaded: number, total: number): void => tell("progress", { loaded, total });
-      const booting = boot(args.baseURL, progress, running as PyodideAPI | undefined, sent);
+      const booting = boot(args.baseURL, tell, running as PyodideAPI | undefined, sent);
       const loading = Promise.resolve(counting());
       const prepare = (counter: Counter): unknown => setTimeout(() => counter.prepare?.()); // while what was asked for arrives
       loading.then(prepare, () => {}); // it is awaited later

@@ -4,6 +4,8 @@
  * A page does the first for its worker, whose one thread is busy with linking when the bytes arrive.
  */
 
+import type { Tell } from "./events.js";
+
 /** What web/snapshot.mjs wrote beside the snapshot: what it was made with, and its own hash. */
 export interface Made {
   readonly pyodide: string;
@@ -24,14 +26,15 @@ export interface Snapshot {
   readonly pieces: Uint8Array<ArrayBuffer>[];
 }
 
-/** Is told how much of the snapshot has arrived. */
-export type Progress = (loaded: number, total: number) => void;
+export const fetchMade = async (url: URL): Promise<Made> => JSON.parse(text(await bytes(url))) as Made;
 
-/** From `folder`; what is wrong with it is told by its hash, if unpacking does not fail already. */
-export async function fetchSnapshot(folder: URL, progress: Progress): Promise<Snapshot> {
-  const made = bytes(new URL("snapshot.json", folder)).then((json) => JSON.parse(text(json)) as Made);
+/**
+ * From `folder`, whose snapshot is said to be as `made` tells; `tell` is told how much of it has arrived. What is wrong with it
+ * is told by its hash, if unpacking does not fail already.
+ */
+export async function fetchSnapshot(folder: URL, made: Promise<Made>, tell: Tell): Promise<Snapshot> {
   const gunzip = new DecompressionStream("gzip");
-  const packed = arriving(fetched(new URL("snapshot.bin", folder)), made, gunzip.writable.getWriter(), progress);
+  const packed = arriving(fetched(new URL("snapshot.bin", folder)), made, gunzip.writable.getWriter(), tell);
   const [pieces, hash] = await Promise.all([all(gunzip.readable), packed.then(sha256)]);
   return { sha256: hash, pieces };
 }
@@ -83,7 +86,7 @@ export function taking(pieces: readonly Uint8Array[]): Take {
   };
 }
 
-const quiet = (): void => {};
+export const quiet = (): void => {};
 
 async function fetched(url: URL): Promise<Response> {
   const response = await fetch(url);
@@ -98,13 +101,13 @@ async function arriving(
   sent: Promise<Response>,
   made: Promise<Made>,
   unpacking: WritableStreamDefaultWriter<Uint8Array<ArrayBuffer>>,
-  progress: Progress,
+  tell: Tell,
 ): Promise<Uint8Array<ArrayBuffer>> {
   const [{ body }, { packed: total }] = await Promise.all([sent, made]);
   let loaded = 0;
   const pieces = await all(body!, (piece) => {
     unpacking.write(piece).catch(quiet); // who reads there is told
-    progress((loaded += piece.length), total);
+    tell("progress", { loaded: (loaded += piece.length), total });
   });
   unpacking.close().catch(quiet);
   return taking(pieces)(new Uint8Array(total));

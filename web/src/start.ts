@@ -14,7 +14,7 @@ import {
   type Value,
 } from "./protocol.js";
 import type { CavemanOptions } from "./options.js";
-import { fetchSnapshot } from "./snapshot.js";
+import { fetchMade, fetchSnapshot } from "./snapshot.js";
 
 /** What is known once it has started. */
 export interface Started {
@@ -91,13 +91,13 @@ const lost = (detail: string): CavemanError =>
 
 async function inlineLink({ counter, pyodide }: CavemanOptions, tell: Tell, hook: PersistenceHook | undefined): Promise<Link> {
   const { createHost } = await import("./host.js");
-  return new InlineLink(createHost(async () => counter ?? (await import("./tokens.js")).o200k, tell, hook, pyodide));
+  return new InlineLink(createHost(async () => counter ?? (await import("./tokens.js")).o200k, tell, { hook, running: pyodide }));
 }
 
 function workerLink(baseURL: string, tell: Tell, hook: PersistenceHook | undefined): Link {
   const url = new URL("worker.js", baseURL).href;
-  const progress = (loaded: number, total: number): void => tell("progress", { loaded, total });
-  const snapshot = fetchSnapshot(new URL("pyodide/", baseURL), progress).catch(() => undefined);
+  const folder = new URL("pyodide/", baseURL);
+  const snapshot = fetchSnapshot(folder, fetchMade(new URL("snapshot.json", folder)), tell).catch(() => undefined);
   try {
     const link = new WorkerLink(new Worker(scriptURL(url), { type: "module" }), lost, tell, hook);
     void snapshot.then((fetched) => link.hand(fetched));

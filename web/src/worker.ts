@@ -5,4 +5,4 @@ import { remoteHook, remoteSnapshot, remoteTell, serve, type Port } from "./prot
 
 const port = self as unknown as Port;
 const counting = async () => (await import("./tokens.js")).o200k; // large: what the start asks for comes before it
-serve(port, createHost(counting, remoteTell(port), remoteHook(port), undefined, remoteSnapshot(port)));
+serve(port, createHost(counting, remoteTell(port), { hook: remoteHook(port), sent: remoteSnapshot(port) }));
